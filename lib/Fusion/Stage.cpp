@@ -178,7 +178,7 @@ SiteValue StageSource::build(const TileSite &site) const {
 /// builder of its own.
 using NextState = function_ref<SmallVector<Value>(Block &block, Value first, ValueRange carried)>;
 static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t step,
-                              ValueRange state, NextState next, bool reverse = false) {
+                              ValueRange state, NextState next) {
   auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange carried) {
     Block &block = *builder.getInsertionBlock();
     SmallVector<Value> yielded = next(block, first, carried);
@@ -187,7 +187,7 @@ static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry
   };
   OpBuilder builder(tiles.loc.getContext());
   builder.setInsertionPointToEnd(tiles.builder.getInsertionBlock());
-  return tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body, reverse);
+  return tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body);
 }
 
 TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
@@ -219,13 +219,19 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
     borders.diagonal = segment.diagonal ? segment.diagonal.at(site) : Value();
   }
   const StepForm &chosen = segment.form ? *segment.form : form;
+  int64_t step = segment.step ? segment.step : stage.step;
+  // From the last step down is up, with the steps' places counted from the other end.
+  Value ends; // first + last step
+  if (stage.reverse)
+    ends = tiles.add(tiles.add(lower, lower), tiles.roundDown(tiles.sub(tiles.sub(upper, lower), tiles.index(1)), step));
   auto next = [&](Block &block, Value first, ValueRange carried) {
     Scope inner(block, tiles.loc, &site.block());
+    if (ends)
+      first = inner.tiles.sub(ends, first);
     return buildStep(stepSite(site, inner, first, segment, borders, upper), chosen, carried);
   };
   tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
-  int64_t step = segment.step ? segment.step : stage.step;
-  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, step, state, next, stage.reverse);
+  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, step, state, next);
   if (stage.cut)
     kernel::markStream(loop, stage.cut->length, stage.cut->kernel, stage.cut->memory);
   return SmallVector<Value>(loop.getResults());

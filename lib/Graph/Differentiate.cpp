@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Differentiate.h"
 #include "attune/Graph/Passes.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "attune/Attn/Backward.h"
 
@@ -28,15 +29,21 @@ static constexpr StringLiteral nameAttr = "attn.name", parameterAttr = "attn.par
 // The forward pass as terms
 //===----------------------------------------------------------------------===//
 
+/// Whether causal attention is to go through states in place of weights of pairs: what decays has no kernels of that yet.
+static bool readsStates(Operation *op) {
+  auto kernel = dyn_cast<attn::KernelOp>(op);
+  return kernel && !kernel.getDecay() && graph::findLaw("linearize")->refusal(op, "chunked").empty();
+}
+
 /// Mechanisms that do not know their gradients as a whole become what they are made of.
-static LogicalResult decomposeMechanisms(Block &body) {
+static LogicalResult decomposeMechanisms(Block &body, bool linear) {
   SmallVector<attn::MechanismOpInterface> mechanisms;
   for (Operation &op : body)
     if (auto mechanism = dyn_cast<attn::MechanismOpInterface>(op); mechanism && !isa<attn::DifferentiableOpInterface>(op))
       mechanisms.push_back(mechanism);
   for (attn::MechanismOpInterface op : mechanisms) {
     OpBuilder builder(op);
-    SmallVector<Value> terms = op.decompose(builder);
+    SmallVector<Value> terms = linear && readsStates(op) ? graph::findLaw("linearize")->build(builder, op, "chunked") : op.decompose(builder);
     if (terms.size() != op->getNumResults())
       return op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state, whose gradients are "
                                   "not supported yet";
@@ -184,9 +191,9 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   return backward;
 }
 
-static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names) {
+static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names, bool linear) {
   Block &body = backward.getBody().front();
-  if (failed(decomposeMechanisms(body)))
+  if (failed(decomposeMechanisms(body, linear)))
     return failure();
   raiseSoftmax(body);
   askForSums(body);
@@ -211,14 +218,14 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   return success();
 }
 
-FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward) {
+FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward, bool linear) {
   auto names = forward->getAttrOfType<ArrayAttr>(gradientsAttr);
   if (!names || names.empty() || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
     return forward.emitOpError() << "expected `attn.gradients`, names of arguments to differentiate by";
   if (!forward.getBody().hasOneBlock())
     return forward.emitOpError() << "expected a function of one block to differentiate";
   func::FuncOp backward = copyOf(forward);
-  if (failed(differentiate(forward, backward, names))) {
+  if (failed(differentiate(forward, backward, names, linear))) {
     backward.erase();
     return failure();
   }

@@ -103,6 +103,14 @@ private:
   Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
+                                           const OpSet &reads);
+  mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
+                                        const OpSet &reads);
+  /// What is made of result `number`, summed up over heads that share one.
+  mlir::LogicalResult writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, llvm::ArrayRef<WrittenValue> outputs,
+                                       const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads);
+  mlir::LogicalResult writeHeadSums(const Problem &named, attn::SumHeadsOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeStates(const Problem &named, attn::ReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   /// Where chunks are to leave their last state: nowhere, where no result is made of it. What others still read is not
   /// overwritten: then it is a workspace.

@@ -9,6 +9,7 @@
 
 #include "attune/Attn/Backward.h"
 #include "attune/Attn/Exponents.h"
+#include "attune/Attn/Packed.h"
 
 using namespace mlir;
 using namespace attune;
@@ -44,6 +45,22 @@ static bool isPerToken(attn::FeatureMapAttr map) {
   return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
 }
 
+/// Gradients that the interpreter alone has; empty: there are kernels.
+static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
+  if (!attn::isBackward(function))
+    return "";
+  if (attn::isPacked(function))
+    return "gradients of packed sequences";
+  if (auto decay = dyn_cast<attn::DecayOp>(op); decay && decay.getDecay().getType().getRank() > 1)
+    return "gradients beside a decay of each token";
+  auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
+  if (readout && (readout.getDecay() || readout.getErase()))
+    return "gradients beside decay or erasing";
+  if (readout && (readout.getInitialState() || readout.getState() || readout.getSum() || !readout.getNumerator()))
+    return "gradients of states";
+  return "";
+}
+
 LogicalResult kernel::checkSupported(func::FuncOp function) {
   auto refuse = [](Operation &op, StringRef what) {
     InFlightDiagnostic error = op.emitError() << "expected attention that this version compiles, but got " << what
@@ -55,8 +72,8 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     if (isa<attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp,
             attn::PowerOp>(op))
       return refuse(op, op.getName().getStringRef());
-    if (auto decay = dyn_cast<attn::DecayOp>(op); decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
-      return refuse(op, "gradients beside a decay of each token");
+    if (StringRef what = gradientsWithoutKernels(function, op); !what.empty())
+      return refuse(op, what);
     if (decaysExponents(op))
       return refuse(op, "decay beside features of a power that the range of f32 does not hold");
     if (gatesExponents(op))

@@ -235,7 +235,7 @@ static bool hasPairs(ModuleOp module) {
 LogicalResult Compilation::takeGradients() {
   assert(at == Stage::Attn && "gradients are of the function as it is written");
   auto forward = root->lookupSymbol<func::FuncOp>(libraryName);
-  FailureOr<func::FuncOp> backward = graph::buildBackward(forward);
+  FailureOr<func::FuncOp> backward = graph::buildBackward(forward, /*linear=*/true);
   if (failed(backward))
     return failure();
   forward.erase();

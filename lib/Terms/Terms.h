@@ -169,6 +169,13 @@ TermPtr denominatorGradient(attn::DenominatorAttr guard);
 /// `wide`.
 StreamedPtr transposedSums(llvm::ArrayRef<int64_t> widths, bool wide);
 
+/// (ū, state, p̄, b) or (…, w̄) if it `divides`: ā of the queries of a chunk, a tile for each of b, after the `featureSums` of the chunks before.
+TermPtr queryReadoutGradient(bool wide, bool divides);
+/// (v, b, state, p̄, p, a, ū): b̄ and v̄ of the keys of a chunk, before the `cotangentSums` of the chunks behind.
+TermPtr keyReadoutGradient(bool wide, bool divides);
+/// (a, ū) or (a, ū, w̄) if it `divides`: R = Σ_i a_i ū_iᵀ and ζ = Σ_i w̄_i a_i, of tiles of features that have these widths.
+StreamedPtr cotangentSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool divides);
+
 // Over an axis.
 
 /// (x): Σ_t x_t of tokens [T, width].

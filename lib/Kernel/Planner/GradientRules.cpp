@@ -248,5 +248,6 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});
   rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
   rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
+  rules.add<attn::CausalReadoutGradientOp>({.sides = {rows, keys, keys, rows, rows, rows}, .frame = Frame::Chunks, .kernel = "chunked_gradients"});
   rules.add<attn::SumHeadsOp>({.sides = {rows}, .isEpilogue = true, .build = buildSumHeads});
 }

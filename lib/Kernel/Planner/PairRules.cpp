@@ -131,6 +131,8 @@ Value kernel::rowsOperand(Operation *term) {
     return originOfPairs(contract.getLhs())->getOperand(1);
   if (contract && sumsKeys(contract))
     return rowsOfPairs(contract.getLhs());
+  if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(term)) // as many queries as keys
+    return gradient.getKeyFeatures();
   if (auto sum = dyn_cast<attn::RowSumOp>(term))
     return rowsOfPairs(sum.getWeights());
   return term->getNumOperands() ? term->getOperand(0) : Value();

@@ -24,6 +24,8 @@ Tiles RegionDraft::make(Value value, const Place &at) {
   Operation *op = value.getDefiningOp();
   if (auto bound = defined.find(op); bound != defined.end())
     return {bound->second.first, {cast<OpResult>(value).getResultNumber()}, bound->second.second};
+  if (auto bound = ofResults.find(op); bound != ofResults.end())
+    return bound->second[cast<OpResult>(value).getResultNumber()];
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (const kernel::Tokens *tokens = host.placeOf(value); tokens) {
     std::optional<Dimension> columns;

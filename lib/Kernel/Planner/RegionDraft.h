@@ -35,6 +35,9 @@ public:
   /// From here on `source` stands for the results of an op, a tile each.
   void define(mlir::Operation *op, fusion::Source source, unsigned tiles);
 
+  /// The same with tiles for each result; those of a result without a source are not read.
+  void defineResults(mlir::Operation *op, llvm::SmallVector<Tiles> results) { ofResults[op] = std::move(results), known.clear(); }
+
   /// Parameters of the head at a place [1 or heads, …], or of all.
   fusion::Source parameter(mlir::Value value, const Place &at);
   /// The stage over the keys that rows see.
@@ -66,6 +69,7 @@ private:
 
   std::map<std::tuple<void *, fusion::Axis, fusion::Axis, std::optional<fusion::Axis>>, Tiles> known;
   llvm::DenseMap<mlir::Operation *, std::pair<fusion::Source, unsigned>> defined;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Tiles>> ofResults;
   std::map<std::pair<void *, fusion::Axis>, fusion::Source> parameters;
   std::map<const void *, fusion::Source> stages;
 };

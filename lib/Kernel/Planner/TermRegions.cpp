@@ -60,6 +60,14 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
   return success();
 }
 
+/// Whether what an op computes is made of the keys, or queries, that a reduction streams.
+static bool isBehindSameStream(Operation *op, Operation *reduction) {
+  return reduction && llvm::any_of(op->getResults(), [&](Value result) {
+    Operation *own = reductionOf(result);
+    return own && streamOf(own) == streamOf(reduction);
+  });
+}
+
 LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op ? ruleOf(op) : nullptr;
@@ -80,7 +88,9 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
       later.insert(op);
     return success();
   }
-  bool throughMemory = !rule || (reductionOf(value) && !ruleOf(reader)->isEpilogue);
+  Operation *reduction = rule ? reductionOf(value) : nullptr;
+  bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
+  bool throughMemory = !rule || (reduction && !isBehind);
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
     return LogicalResult(read(value));
   if (throughMemory)
@@ -95,9 +105,13 @@ LogicalResult HostBuilder::prepareNumbers(Value value) {
     return success();
   if (!op || !ruleOf(op) || shapeOf(value).size() != 3)
     return op ? LogicalResult(refuse(op)) : LogicalResult(failure());
-  for (Value other : op->getResults())
-    if (shapeOf(other).size() == 4 && !other.use_empty() && failed(read(other)))
+  for (Value other : op->getResults()) {
+    if (shapeOf(other).size() != 4 || isState(other) || other.use_empty())
+      continue;
+    auto quotient = other.hasOneUse() ? dyn_cast<attn::NormalizeOp>(*other.user_begin()) : attn::NormalizeOp();
+    if (failed(read(quotient ? Value(quotient.getOutput()) : other)))
       return failure();
+  }
   if (memoryOf(value))
     return success();
   Value rows = rowsBehind(value);
@@ -486,7 +500,12 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       return failure();
   if (ofKeys)
     return success();
+  auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op); };
   LogicalResult written = [&] {
+    if (auto gradient = dyn_cast_or_null<attn::CausalReadoutGradientOp>(reduction))
+      return writeReadoutGradient(named, gradient, outputs, reads);
+    if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end())
+      return writeHeadSums(named, cast<attn::SumHeadsOp>(*sum), outputs, std::move(reads));
     switch (reduction ? frameOf(reduction) : Frame::Rows) {
     case Frame::Keys:
       return writeKeys(named, reduction, outputs, std::move(reads));

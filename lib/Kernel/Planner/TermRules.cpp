@@ -37,9 +37,16 @@ Operation *kernel::reductionOf(Value value) {
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (!rule || rule->frame != Frame::None)
     return rule ? op : nullptr;
-  for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
-    if (Operation *reduction = rule->isEpilogue && side == Side::Rows ? reductionOf(operand) : nullptr)
+  for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides)) {
+    Operation *reduction = rule->isEpilogue && side == Side::Rows ? reductionOf(operand) : nullptr;
+    // The heads of a group are in one program where that has blocks of keys.
+    if (reduction && isa<attn::SumHeadsOp>(op) && ruleOf(reduction)->frame != Frame::Keys)
+      return nullptr;
+    if (reduction)
       return reduction;
+    if (isa<attn::NormalizeOp>(op)) // tokens that are divided, by sums that others have made
+      return nullptr;
+  }
   return nullptr;
 }
 
