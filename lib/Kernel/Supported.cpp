@@ -47,11 +47,13 @@ static bool isPerToken(attn::FeatureMapAttr map) {
 
 /// Gradients that the interpreter alone has; empty: there are kernels.
 static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
-  if (!attn::isBackward(function))
-    return "";
-  if (attn::isPacked(function))
+  bool ofGradients = isa<attn::ScaleOp, attn::AddOp, attn::MultiplyOp, attn::SpreadOp, attn::SumHeadsOp, attn::SoftmaxWeightsOp,
+                         attn::SoftcapGradientOp, attn::DenominatorGradientOp, attn::MapGradientOp, attn::RopeGradientOp, attn::QkNormGradientOp,
+                         attn::CausalReadoutGradientOp>(op);
+  if (attn::isPacked(function) && (ofGradients || attn::isBackward(function)))
     return "gradients of packed sequences";
-  if (auto decay = dyn_cast<attn::DecayOp>(op); decay && decay.getDecay().getType().getRank() > 1)
+  auto decay = dyn_cast<attn::DecayOp>(op);
+  if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
   if (readout && (readout.getDecay() || readout.getErase()))

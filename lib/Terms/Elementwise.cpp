@@ -50,6 +50,16 @@ struct OfTwo : Term {
   StringRef label;
   Build build;
 };
+struct TimesUnlessZero : Term {
+  StringRef name() const override { return "times_unless_zero"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value a = operands[0]->tile(site, f32), b = operands[1]->tile(site, f32);
+    return {tiles.selectEqual(a, 0, tiles.constant(tiles.shape(a), 0), tiles.times(a, b))};
+  }
+};
+
 /// a_i b_j.
 struct Outer : Term {
   StringRef name() const override { return "outer"; }
@@ -68,6 +78,7 @@ terms::TermPtr terms::inverse() {
   });
 }
 terms::TermPtr terms::times() { return std::make_unique<OfTwo>("times", &TileBuilder::times); }
+terms::TermPtr terms::timesUnlessZero() { return std::make_unique<TimesUnlessZero>(); }
 terms::TermPtr terms::plus() { return std::make_unique<OfTwo>("plus", &TileBuilder::plus); }
 terms::TermPtr terms::outer() { return std::make_unique<Outer>(); }
 terms::TermPtr terms::minus() { return std::make_unique<OfTwo>("minus", &TileBuilder::minus); }

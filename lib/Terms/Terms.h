@@ -103,6 +103,8 @@ TermPtr addScaledBias();
 
 TermPtr times();
 TermPtr plus();
+/// (a, b) of one shape: a b, 0 where a is 0, whatever b is.
+TermPtr timesUnlessZero();
 TermPtr minus();
 TermPtr over();
 TermPtr atLeast(double least);

@@ -44,3 +44,21 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 1.0e-06>} : tensor<1x2x200x16xf32>, tensor<1x2x200xf32> -> tensor<1x2x200x16xf32>
   return %o : tensor<1x2x200x16xf32>
 }
+
+// A denominator that is no sum of the numerator's weights is made by a kernel of its own, which may count other windows.
+// CHECK-LABEL: region @windows_2_quadratic grid(batch, head, query tile 64)
+// CHECK:         = stage key step 64
+// CHECK:         output %{{.*}} to workspace0[batch, head, query : rows]
+// CHECK-LABEL: region @windows_quadratic grid(batch, head, query tile 4)
+// CHECK:         = stage key #attn.window<4> step 4
+// CHECK:         = normalize(
+func.func @windows(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
+  %w = attn.contract %q[batch, head, query, feature], %q[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  %v = attn.visible %w {window = #attn.window<4>} : tensor<1x1x8x8xf32>
+  %num = attn.contract %v[batch, head, query, key], %q[batch, head, key, value] -> [batch, head, query, value]
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  %den = attn.row_sum %w : tensor<1x1x8x8xf32> -> tensor<1x1x8xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x8x8xf32>
+  return %o : tensor<1x1x8x8xf32>
+}

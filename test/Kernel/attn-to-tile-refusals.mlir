@@ -68,21 +68,6 @@ func.func @masks(%q: tensor<1x1x8x8xf32>, %l: tensor<1xi32>, %m: tensor<1xi32>) 
 
 // -----
 
-// One kernel counts one kind of windows.
-func.func @windows(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
-  %w = attn.contract %q[batch, head, query, feature], %q[batch, head, key, feature] -> [batch, head, query, key]
-      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
-  %v = attn.visible %w {window = #attn.window<4>} : tensor<1x1x8x8xf32>
-  %num = attn.contract %v[batch, head, query, key], %q[batch, head, key, value] -> [batch, head, query, value]
-      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
-  // expected-error @below {{expected reductions with one window where an output is made of several (not supported yet)}}
-  %den = attn.row_sum %w : tensor<1x1x8x8xf32> -> tensor<1x1x8xf32>
-  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x8x8xf32>
-  return %o : tensor<1x1x8x8xf32>
-}
-
-// -----
-
 // A state is made of keys.
 func.func @merged(%q: tensor<1x1x9x8xf32>, %s: tensor<1x1x8x8xf32>, %z: tensor<1x1x8xf32>) -> tensor<1x1x9x8xf32> {
   %t, %y = attn.state_merge (%s, %z), (%s, %z) : tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
@@ -141,4 +126,55 @@ func.func @signs(%q: tensor<1x1x9x8xf32>, %s: tensor<1x8xf32>, %t: tensor<1x4xf3
       {degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64}
       : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
   return %o : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Given weights are summed over queries as little as over keys.
+func.func @given_to_keys(%w: tensor<1x1x9x9xf32>, %q: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum over keys reads them, and nowhere else (weights are in no memory)}}
+  %k = attn.contract %w[batch, head, query, key], %q[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x1x9x9xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %k : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Entries are those of tokens, or numbers of their rows.
+func.func @matrix(%w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{but got attn.scale (not supported yet)}}
+  %s = attn.scale %w {factor = 2.0 : f64} : tensor<8x8xf32> -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @parameter(%w: tensor<4x8x8xf32>) -> tensor<2x8x8xf32> {
+  // expected-error @below {{but got attn.sum_heads (not supported yet)}}
+  %s = attn.sum_heads %w {parameter} : tensor<4x8x8xf32> -> tensor<2x8x8xf32>
+  return %s : tensor<2x8x8xf32>
+}
+
+// -----
+
+func.func @gated(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{expected attention that this version compiles, but got gradients beside decay or erasing (not supported yet)}}
+  // expected-note @below {{--emit attn and run --reference take it}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %q, %q, %q decay(%g : tensor<1x1x9xf32>) cotangents(numerator %q : tensor<1x1x9x8xf32>)
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> decay(tensor<1x1x9xf32>)
+  return %a : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Weights that each token decays are summed over keys alone.
+func.func @decayed(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1x9x8xf32> {
+  %w = attn.contract %q[batch, head, query, feature], %q[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x9xf32>
+  %d = attn.decay %w by %g : tensor<1x1x9x9xf32>, tensor<1x1x9xf32>
+  %s = attn.visible %d {causal} : tensor<1x1x9x9xf32>
+  // expected-error @below {{but got attn.contract (not supported yet)}}
+  %k = attn.contract %s[batch, head, query, key], %q[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x1x9x9xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %k : tensor<1x1x9x8xf32>
 }

@@ -37,10 +37,16 @@ static Tiles buildScale(OpResult result, RegionDraft &draft, const Place &at) {
   return {term(terms::scale(op.getFactor().convertToDouble()), {draft.read(op.getSource(), at)})};
 }
 
-/// A sum, or a product.
-template <terms::TermPtr (*make)()> static Tiles buildOfTwo(OpResult result, RegionDraft &draft, const Place &at) {
-  Operation *op = result.getOwner();
-  return {term(make(), {draft.read(op->getOperand(0), at), draft.read(op->getOperand(1), at)})};
+static Tiles buildAdd(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::AddOp>(result.getOwner());
+  return {term(terms::plus(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
+}
+
+/// Weights of pairs meet numbers of keys that exist, where their product is 0 by itself.
+static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::MultiplyOp>(result.getOwner());
+  bool pairs = arePairs(op.getLhs());
+  return {term(pairs ? terms::times() : terms::timesUnlessZero(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
 }
 
 static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {
@@ -240,8 +246,8 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
 void kernel::addGradientRules(TermRules &rules) {
   constexpr Side rows = Side::Rows, keys = Side::Keys;
   rules.add<attn::ScaleOp>({.sides = {rows}, .isEpilogue = true, .build = buildScale});
-  rules.add<attn::AddOp>({.sides = {rows, rows}, .build = buildOfTwo<terms::plus>});
-  rules.add<attn::MultiplyOp>({.sides = {rows, rows}, .build = buildOfTwo<terms::times>});
+  rules.add<attn::AddOp>({.sides = {rows, rows}, .build = buildAdd});
+  rules.add<attn::MultiplyOp>({.sides = {rows, rows}, .build = buildMultiply});
   rules.add<attn::SpreadOp>({.sides = {rows}, .sizesOnly = 1, .build = buildSpread});
   rules.add<attn::SoftmaxWeightsOp>({.sides = {rows, keys, rows}, .build = buildSoftmaxWeights});
   rules.add<attn::SoftcapGradientOp>({.sides = {rows, rows}, .build = buildSoftcapGradient});

@@ -81,6 +81,8 @@ bool kernel::timesState(attn::ContractOp op) {
 
 /// The operand of an op of pairs that says which pairs there are; null: the op makes them.
 static Value pairsBefore(Operation *op) {
+  if (!op)
+    return Value();
   if (auto gradient = dyn_cast<attn::SoftcapGradientOp>(op))
     return gradient.getCotangent();
   if (auto spread = dyn_cast<attn::SpreadOp>(op))
@@ -116,19 +118,25 @@ bool kernel::areMasked(Value weights) {
 Operation *kernel::originOfPairs(Value weights) {
   while (true) {
     Operation *op = weights.getDefiningOp();
-    Value before = op ? pairsBefore(op) : Value();
+    Value before = pairsBefore(op);
     if (!before)
       return op;
     weights = before;
   }
 }
 
-Value kernel::rowsOfPairs(Value weights) { return originOfPairs(weights)->getOperand(0); }
+/// An operand of what makes weights; of others, which are refused where they are read, the weights.
+static Value operandOfPairs(Value weights, unsigned number) {
+  Operation *origin = originOfPairs(weights);
+  return origin && number < origin->getNumOperands() ? origin->getOperand(number) : weights;
+}
+
+Value kernel::rowsOfPairs(Value weights) { return operandOfPairs(weights, 0); }
 
 Value kernel::rowsOperand(Operation *term) {
   auto contract = dyn_cast<attn::ContractOp>(term);
   if (contract && sumsQueries(contract))
-    return originOfPairs(contract.getLhs())->getOperand(1);
+    return operandOfPairs(contract.getLhs(), 1);
   if (contract && sumsKeys(contract))
     return rowsOfPairs(contract.getLhs());
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(term)) // as many queries as keys
@@ -141,7 +149,7 @@ Value kernel::rowsOperand(Operation *term) {
 namespace {
 /// Weights and who may see whom.
 struct Pairs {
-  explicit Pairs(Value weights) : product(dyn_cast<attn::ContractOp>(originOfPairs(weights))) {
+  explicit Pairs(Value weights) : product(dyn_cast_or_null<attn::ContractOp>(originOfPairs(weights))) {
     for (Value before = weights; before; before = pairsBefore(before.getDefiningOp())) {
       mask = mask ? mask : before.getDefiningOp<attn::VisibleOp>();
       decay = decay ? decay : before.getDefiningOp<attn::DecayOp>();
@@ -163,11 +171,19 @@ struct Pairs {
 } // namespace
 
 SeenKeys kernel::keysOfSum(Operation *op) {
-  if (auto weights = dyn_cast<attn::SoftmaxWeightsOp>(originOfPairs(op->getOperand(0))))
+  if (auto weights = dyn_cast_or_null<attn::SoftmaxWeightsOp>(originOfPairs(op->getOperand(0))))
     return {weights.getKey(), weights.getLengths(), weights.getCausal(), weights.getWindowAttr(),
             static_cast<int64_t>(weights.getLast().value_or(0))};
   Pairs pairs(op->getOperand(0));
   return {pairs.product.getRhs(), pairs.lengths(), pairs.causal(), pairs.window()};
+}
+
+bool kernel::sumsAsWritten(Operation *sum) {
+  Pairs pairs(sum->getOperand(0));
+  if (!pairs.decay || cast<RankedTensorType>(pairs.decay.getDecay().getType()).getRank() == 1)
+    return true;
+  bool plain = pairs.mask && pairs.mask.getWeights() == pairs.decay.getResult() && pairs.product && pairs.decay.getWeights() == pairs.product.getResult();
+  return plain && ruleOf(sum)->frame == Frame::Rows;
 }
 
 /// Are features made of products with a matrix?

@@ -98,6 +98,16 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
   return prepareOp(op, reads, later);
 }
 
+/// Ops on entries of any shape are computed for tokens and for numbers of rows, whose heads are known.
+static bool hasRows(Operation *op) {
+  if (auto sum = dyn_cast<attn::SumHeadsOp>(op))
+    return !sum.getParameter() && shapeOf(sum.getResult()).size() == 4 && !ShapedType::isDynamic(shapeOf(sum.getResult())[1]);
+  if (!isa<attn::ScaleOp, attn::AddOp, attn::MultiplyOp>(op))
+    return true;
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  return (shape.size() == 3 || shape.size() == 4) && !ShapedType::isDynamic(shape[1]) && (shape.size() == 3 || !ShapedType::isDynamic(shape[3]) || arePairs(op->getResult(0)));
+}
+
 /// Numbers of rows [batch, H, n]: by the kernel of the tokens that are made of the same reduction, if any are needed.
 LogicalResult HostBuilder::prepareNumbers(Value value) {
   Operation *op = value.getDefiningOp();
@@ -135,7 +145,7 @@ LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) 
   if (!reads.insert(op))
     return success();
   const TermRule *rule = ruleOf(op);
-  if (!rule)
+  if (!rule || !hasRows(op) || (rule->keys == keysOfSum && !sumsAsWritten(op)))
     return refuse(op);
   if (auto rotation = dyn_cast<attn::RopeGradientOp>(op); rotation && failed(prepareRotation(rotation)))
     return failure();

@@ -96,6 +96,8 @@ bool multipliesRows(attn::ContractOp op);
 bool arePairs(mlir::Value value);
 /// Whether they are 0 where a query does not see a key.
 bool areMasked(mlir::Value weights);
+/// Whether a sum of weights can be computed where these decay with each token: keys then stream a product alone, and no queries do.
+bool sumsAsWritten(mlir::Operation *sum);
 /// The op that their numbers come from: a contraction, or the weights of softmax.
 mlir::Operation *originOfPairs(mlir::Value weights);
 /// The tokens, or features, that their rows are.
