@@ -163,7 +163,7 @@ mlir::LogicalResult writeLibrary(Compilation &compilation, llvm::StringRef libra
 mlir::LogicalResult writeLibrary(llvm::ArrayRef<std::unique_ptr<Compilation>> targets, llvm::StringRef libraryPath,
                                  llvm::StringRef headerPath);
 
-/// Compiles for the CPU into a file that is gone again, and loads it; the handle is not made yet.
+/// Compiles into a file that is gone again, without the gradients that the spec may ask for, and loads it; the handle is not made yet.
 llvm::Expected<std::unique_ptr<LoadedLibrary>> compileAndLoad(Compilation &compilation);
 
 } // namespace attune

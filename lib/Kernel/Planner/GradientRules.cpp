@@ -191,10 +191,7 @@ static Tiles buildSumHeads(OpResult result, RegionDraft &draft, const Place &at)
   Tiles each = draft.tiles(op.getSource(), {at.tokens, Axis::Head, heads});
   Source &sum = draft.shared(each.source.get());
   if (!sum) {
-    auto extents = std::make_shared<Extents>(*draft.plan.extents);
-    (*extents)[Axis::Head].count = heads / at.heads, (*extents)[Axis::Head].memberOf = at.head;
-    Stage members{Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
-    sum = stream(members, {terms::compose(Representation::Plain, shapesOf(op, draft, at, each.of)), {each.source}});
+    sum = stream(membersOf(draft.plan, at.head, heads / at.heads), {terms::compose(Representation::Plain, shapesOf(op, draft, at, each.of)), {each.source}});
   }
   return {sum, each.which, each.of};
 }
@@ -203,16 +200,30 @@ static Tiles buildSumHeads(OpResult result, RegionDraft &draft, const Place &at)
 // Blocks of keys
 //===----------------------------------------------------------------------===//
 
-/// Rows of keys that do not exist are written, too: with 0.
-static Dimension allRows(const Problem &problem, Value memory) {
-  Dimension rows = rowsOf(Axis::Key);
-  if (!problem.lengths)
-    return rows;
-  if (problem.window && problem.window.isGrid())
-    rows.limit = Index(problem.window.getLength());
-  else
-    rows.limit = Index::size(memory, 2);
-  return rows;
+SmallVector<RegionOutput, 1> kernel::everyRowOf(RegionDraft &draft, const WrittenValue &written, const Place &at) {
+  const auto &[value, output] = written;
+  Dimension rows = rowsOf(at.tokens);
+  attn::WindowAttr window = draft.problem.window;
+  if (draft.problem.lengths)
+    rows.limit = window && window.isGrid() ? Index(window.getLength()) : Index::size(output.memory, 2);
+  Tiles tiles = draft.tiles(value, at);
+  SmallVector<int64_t, 2> widths{shapeOf(value)[3]};
+  if (tiles.which.size() > 1)
+    widths = featureWidths(value);
+  SmallVector<RegionOutput, 1> outputs;
+  int64_t column = 0;
+  for (auto [tile, width] : llvm::zip_equal(tiles.which, widths)) {
+    Dimension columns = columnsOf(width);
+    columns.add = column, column += width;
+    outputs.push_back({tiles.source, output.memory, {entryOf(Axis::Batch), {at.head, 1, output.firstHead}, rows, columns}, tile});
+  }
+  return outputs;
+}
+
+Stage kernel::membersOf(const RegionPlanner &plan, Axis shared, int64_t count) {
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::Head].count = count, (*extents)[Axis::Head].memberOf = shared;
+  return {Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
 }
 
 /// A program for each block of keys, with all the queries that see it.
@@ -233,13 +244,8 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
   Place at{Axis::Key, head, heads};
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, head);
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
-  for (const auto &[value, output] : outputs) {
-    Tiles tiles = draft.tiles(value, at);
-    assert(tiles.which.size() == 1 && "blocks of features are no results");
-    region.outputs.push_back({tiles.source, output.memory,
-                              {entryOf(Axis::Batch), {head, 1, output.firstHead}, allRows(problem, output.memory), columnsOf(shapeOf(value)[3])},
-                              tiles.which.front()});
-  }
+  for (const WrittenValue &each : outputs)
+    llvm::append_range(region.outputs, everyRowOf(draft, each, at));
   return buildKernel(region);
 }
 
@@ -254,6 +260,6 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});
   rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
   rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
-  rules.add<attn::CausalReadoutGradientOp>({.sides = {rows, keys, keys, rows, rows, rows}, .frame = Frame::Chunks, .kernel = "chunked_gradients"});
+  rules.add<attn::CausalReadoutGradientOp>({.sides = {rows, keys, keys, rows, rows, rows}, .frame = Frame::ChunkGradients});
   rules.add<attn::SumHeadsOp>({.sides = {rows}, .isEpilogue = true, .build = buildSumHeads});
 }

@@ -17,6 +17,11 @@ Tiles buildRowProducts(mlir::OpResult result, RegionDraft &draft, const Place &a
 /// Σ_i w_ij x_i of each key, for rows that are keys.
 Tiles buildSumOverQueries(mlir::OpResult result, RegionDraft &draft, const Place &at);
 
+/// The stores of a value's rows at a place, block by block; where keys have lengths, also of the rows that do not exist.
+llvm::SmallVector<fusion::RegionOutput, 1> everyRowOf(RegionDraft &draft, const WrittenValue &written, const Place &at);
+/// The stage over the heads of a group, `count` for each head of the axis `shared`.
+fusion::Stage membersOf(const RegionPlanner &plan, fusion::Axis shared, int64_t count);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_PLANNER_GRADIENTRULES_H

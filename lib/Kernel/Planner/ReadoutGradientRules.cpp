@@ -60,14 +60,6 @@ static OpResult resultBehind(Value value, Operation *reduction) {
   return cast<OpResult>(value);
 }
 
-/// The rows of an output, which are written where they do not exist, too.
-static RegionOutput outputOf(const Source &source, unsigned tile, const WrittenValue &written, Axis tokens, bool everyRow) {
-  Dimension rows = rowsOf(tokens);
-  if (everyRow)
-    rows.limit = Index::size(written.output.memory, 2);
-  return {source, written.output.memory, {entryOf(Axis::Batch), {Axis::Head, 1, written.output.firstHead}, rows, columnsOf(shapeOf(written.value)[3])}, tile};
-}
-
 /// All tiles of a source.
 static Tiles blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
 
@@ -85,7 +77,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   stage.state = state;
   StepForm step{terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides), {chunk.b, chunk.v}};
   for (const WrittenValue &each : outputs)
-    step.outputs.push_back(outputOf(draft.read(each.value, rows), 0, each, Axis::Query, /*everyRow=*/false));
+    llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
   return region;
@@ -144,9 +136,7 @@ static Source sumOverHeads(const RegionDraft &draft, const kernel::Tokens &token
     blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(Axis::Query), columns}));
     shapes.push_back({rows, width});
   }
-  auto extents = std::make_shared<Extents>(*draft.plan.extents);
-  (*extents)[Axis::Head].count = tokens.heads / draft.problem.sharedHeads(), (*extents)[Axis::Head].memberOf = Axis::SharedHead;
-  Stage members{Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
+  Stage members = membersOf(draft.plan, Axis::SharedHead, tokens.heads / draft.problem.sharedHeads());
   Source all = blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);
   return stream(members, {terms::compose(Representation::Plain, shapes), {all}});
 }
@@ -160,12 +150,8 @@ static KernelRegion rowsOfSharedHeads(const RegionDraft &draft, StringRef suffix
   return region;
 }
 
-static RegionOutput outputOfShared(RegionDraft &draft, const WrittenValue &each) {
-  Place at{Axis::Query, Axis::SharedHead, draft.problem.sharedHeads()};
-  Dimension rows = kernel::rowsOf(Axis::Query);
-  rows.limit = Index::size(each.output.memory, 2); // those that do not exist, too
-  return {draft.read(each.value, at), each.output.memory,
-          {entryOf(Axis::Batch), {Axis::SharedHead, 1, each.output.firstHead}, rows, columnsOf(shapeOf(each.value)[3])}};
+static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const WrittenValue &each) {
+  llvm::append_range(region.outputs, everyRowOf(draft, each, {Axis::Query, Axis::SharedHead, draft.problem.sharedHeads()}));
 }
 
 LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
@@ -178,7 +164,7 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
       draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}});
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
-        stores.push_back(outputOf(draft.read(each.value, {Axis::Key, Axis::Head, problem.heads()}), 0, each, Axis::Key, static_cast<bool>(problem.lengths)));
+        llvm::append_range(stores, everyRowOf(draft, each, {Axis::Key, Axis::Head, problem.heads()}));
       return stores;
     }));
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
@@ -209,7 +195,7 @@ LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalRea
   KernelRegion region = rowsOfSharedHeads(summed, "head_sums");
   for (const WrittenValue &each : outputs)
     if (resultBehind(each.value, op).getResultNumber() == number)
-      region.outputs.push_back(outputOfShared(summed, each));
+      storeSharedRows(region, summed, each);
   return region.outputs.empty() ? success() : LogicalResult(buildKernel(region));
 }
 
@@ -242,6 +228,6 @@ LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp 
   RegionDraft draft(*this, problem, RegionPlanner::OfQueries, std::move(reads));
   KernelRegion region = rowsOfSharedHeads(draft, "head_sums");
   for (const WrittenValue &each : outputs)
-    region.outputs.push_back(outputOfShared(draft, each));
+    storeSharedRows(region, draft, each);
   return buildKernel(region);
 }

@@ -10,6 +10,7 @@
 // memory, tokens before what is made of them; then sources are made of the terms, and stored by the region of the reduction's frame.
 //
 //===----------------------------------------------------------------------===//
+#include "GradientRules.h"
 #include "HostBuilder.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
@@ -377,10 +378,7 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   Stage queries{Axis::Query, problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   Source effect = stream(queries, {terms::nothing(), {}, outputsOf(draft, outputs, {Axis::Query, Axis::Head, heads})});
   if (head == Axis::SharedHead) {
-    auto extents = std::make_shared<Extents>(*draft.plan.extents);
-    (*extents)[Axis::Head].count = heads / own, (*extents)[Axis::Head].memberOf = head;
-    Stage members{Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
-    effect = stream(members, {terms::nothing(), {}, {}, {effect}});
+    effect = stream(membersOf(draft.plan, head, heads / own), {terms::nothing(), {}, {}, {effect}});
   }
   KernelRegion region = stateKernel(draft.plan, "fused_state", head);
   region.effects = {effect};
@@ -512,8 +510,6 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return success();
   auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op); };
   LogicalResult written = [&] {
-    if (auto gradient = dyn_cast_or_null<attn::CausalReadoutGradientOp>(reduction))
-      return writeReadoutGradient(named, gradient, outputs, reads);
     if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end())
       return writeHeadSums(named, cast<attn::SumHeadsOp>(*sum), outputs, std::move(reads));
     switch (reduction ? frameOf(reduction) : Frame::Rows) {
@@ -521,6 +517,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       return writeKeys(named, reduction, outputs, std::move(reads));
     case Frame::States:
       return writeStates(named, readout, outputs, std::move(reads));
+    case Frame::ChunkGradients:
+      return writeReadoutGradient(named, cast<attn::CausalReadoutGradientOp>(reduction), outputs, reads);
     case Frame::Chunks:
       return writeChunks(named, cast<attn::CausalReadoutOp>(reduction), outputs, std::move(reads));
     default:

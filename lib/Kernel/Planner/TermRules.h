@@ -49,7 +49,8 @@ enum class Frame {
   Rows,   ///< blocks of queries, each with all its keys
   Keys,   ///< blocks of keys, each with all the queries that see it
   States, ///< a program for each state, which streams its keys and then the queries that read it
-  Chunks  ///< a program for all chunks of a head
+  Chunks, ///< a program for all chunks of a head
+  ChunkGradients ///< one for the chunks of its queries, and one for those of its keys from the last down
 };
 
 /// The keys that a reduction streams, and which of them a row sees.

@@ -6,7 +6,7 @@ import typing
 import torch
 
 from .._errors import ArgumentError
-from ._op import spec_text
+from ._op import spec_text, with_unit_rows
 
 DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 Tensor = typing.Optional[torch.Tensor]
@@ -29,7 +29,6 @@ def run(sizes: typing.Mapping[str, int], fields: typing.Mapping[str, typing.Any]
     fixed = {name: operator.index(size) for name, size in sizes.items()}  # one program each, where shapes are dynamic
     entries = {"batch": "?"} if given.get("offsets") is None else {"packed": True, "sequences": "?"}
     text = spec_text({**entries, "queries": "?", **fixed, **fields})
-    tensors = {name: tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
-               for name, tensor in given.items() if tensor is not None}
+    tensors = {name: with_unit_rows(tensor) for name, tensor in given.items() if tensor is not None}
     results = torch.ops.attune.attend(list(tensors.values()), ",".join(tensors), text, tokens_first)
     return typing.cast(typing.List[torch.Tensor], results)

@@ -59,8 +59,8 @@ def flash_attn_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p
     `causal` lets the last query see all keys. `window_size` (w, 0) with it hides keys more than w tokens back.
     `softcap` c > 0 caps logits by c·tanh(logit / c). `alibi_slopes` [H]: logits less slope times distance.
     Results are always the same bits, whatever `deterministic` says. `return_attn_probs` gives (o, lse [batch, H, n],
-    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. There are no
-    gradients of packed sequences yet: CompileError, in backward().
+    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. Gradients are those
+    of q, k and v; of `alibi_slopes` there are none yet: CompileError, in backward().
     """
     mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[2])
     results = _softmax(*(tensor.transpose(1, 2) for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v), causal=causal,

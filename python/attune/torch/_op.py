@@ -68,14 +68,9 @@ class _Plan(typing.NamedTuple):
     parameters: typing.Dict[str, int]
 
 
-@functools.lru_cache(maxsize=1024)
-def _opened_backward(spec: str) -> Attention:
-    return opened(spec).backward
-
-
 @functools.lru_cache(maxsize=4096)
 def _plan(spec: str, names: str, backward: bool = False) -> _Plan:
-    attention = _opened_backward(spec) if backward else opened(spec)
+    attention = opened(spec).backward if backward else opened(spec)
     row, parameters = attention._arranged({name: place for place, name in enumerate(names.split(","))})
     return _Plan(attention, row, parameters)
 
@@ -152,7 +147,8 @@ def _keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
     ctx.save_for_backward(*tensors)
 
 
-def _lying_well(tensor: torch.Tensor) -> torch.Tensor:
+def with_unit_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor, copied if the innermost stride is not 1."""
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
@@ -163,7 +159,7 @@ def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[to
     for output, gradient in zip(_output_names(context.spec), gradients):
         if gradient is not None:
             turned = gradient.transpose(1, 2) if context.tokens_first and output == "o" and gradient.dim() == 4 else gradient
-            tensors.append(_lying_well(turned))
+            tensors.append(with_unit_rows(turned))
             names.append(f"grad_{output}")
     results = torch.ops.attune.attend_backward(tensors, ",".join(names), _with_gradients(context.spec, ",".join(needed)),
                                                ",".join(needed))
