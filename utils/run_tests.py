@@ -37,12 +37,14 @@ def skip_reason(output):
     return said[0] if said else ""
 
 
-def run_ctest(build, jobs, include_long):
+def run_ctest(build, jobs, include_long, without):
     report = build / "ctest.xml"
     report.unlink(missing_ok=True)
     command = ["ctest", "--output-on-failure", "--no-tests=ignore", "-j", jobs, "--output-junit", str(report)]
-    if not include_long:
-        command += ["-LE", "long"]
+    if left_out := [*without, *([] if include_long else ["long"])]:
+        command += ["-LE", f"^({'|'.join(left_out)})$"]
+    if without:
+        command += ["-E", f"^({'|'.join(without)})_NOT_BUILT"]
     code = subprocess.run(command, cwd=build, check=False).returncode
     if not report.exists():
         yield "failed", "ctest", f"ctest ended with {code} and left no report"
@@ -95,10 +97,11 @@ def main():
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     parser.add_argument("--long", action="store_true", help="also the sweeps that CI samples")
     parser.add_argument("--only", help="lit folders and tests, such as 'Frontend|Pipeline/names'; default: all")
+    parser.add_argument("--without", nargs="*", default=[], metavar="PROGRAM", help="gtest programs that are not run, nor need be there")
     args = parser.parse_args()
     args.build = args.build.resolve()
 
-    results = [*run_ctest(args.build, args.jobs, args.long),
+    results = [*run_ctest(args.build, args.jobs, args.long, args.without),
                *run_lit(args.build, args.lit, args.jobs, args.long, args.only)]
     for outcome, name, reason in results:
         if outcome != "passed":

@@ -176,10 +176,11 @@ def main():
     parser.add_argument("specs", nargs="+", type=pathlib.Path, help="files, or folders of them")
     parser.add_argument("--attnc", default="attnc")
     parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="a sample: every Nth spec")
     parser.add_argument("--pessimistic", action="store_true", help="rounding errors at their worst")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["f32", "f16"], help="in turn, with commas")
     args = parser.parse_args()
-    specs = specs_of(args.specs)
+    specs = specs_of(args.specs)[::args.every]
     results = [run_spec(args, spec, args.dtypes[i % len(args.dtypes)]) for i, spec in enumerate(specs)]
     sys.exit(not results or not all(results))
 
