@@ -29,10 +29,10 @@ static constexpr StringLiteral nameAttr = "attn.name", parameterAttr = "attn.par
 // The forward pass as terms
 //===----------------------------------------------------------------------===//
 
-/// Whether causal attention is to go through states in place of weights of pairs: what decays has no kernels of that yet.
+/// Whether causal attention is to go through states in place of weights of pairs.
 static bool readsStates(Operation *op) {
   auto kernel = dyn_cast<attn::KernelOp>(op);
-  return kernel && !kernel.getDecay() && graph::findLaw("linearize")->refusal(op, "chunked").empty();
+  return kernel && graph::findLaw("linearize")->refusal(op, "chunked").empty();
 }
 
 /// Mechanisms that do not know their gradients as a whole become what they are made of.

@@ -106,7 +106,11 @@ private:
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const OpSet &reads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                        const OpSet &reads);
+                                        mlir::Value shares, const OpSet &reads);
+  mlir::Value allocateShares(attn::CausalReadoutGradientOp op);
+  /// `shares`: of queries and keys, for the pass that makes gradients of decay; null where nobody asks for it.
+  mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
+                                           std::pair<mlir::Value, mlir::Value> shares, const OpSet &reads);
   /// What is made of result `number`, summed up over heads that share one.
   mlir::LogicalResult writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, llvm::ArrayRef<WrittenValue> outputs,
                                        const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads);

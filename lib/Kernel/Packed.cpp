@@ -183,6 +183,8 @@ bool Packer::isTokenWise() {
     if (!isOfAll(ofArgument))
       continue;
     auto dimension = llvm::find_if(ofArgument, isTokens) - ofArgument.begin();
+    if (dimension == static_cast<int64_t>(ofArgument.size())) // of blocks of them
+      return false;
     auto isPlain = [&](auto access) { return !access.getRows() && !access.getLower() && llvm::is_contained(places, access.getIndices()[dimension]); };
     for (Operation *user : argument.getUsers())
       simple &= llvm::TypeSwitch<Operation *, bool>(user).Case<tile::LoadOp, tile::StoreOp>(isPlain).Default([](Operation *op) { return op->use_empty(); });

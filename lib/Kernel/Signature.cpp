@@ -34,6 +34,10 @@ static StringRef nameOfFeatures(Value features) {
   return "";
 }
 
+static bool isCotangent(attn::CausalReadoutGradientOp op, Value value) {
+  return value == op.getNumerator() || value == op.getDenominator() || value == op.getState() || value == op.getSum();
+}
+
 /// The name that the spec gives to what an op reads there; empty if the op does not say.
 static StringRef nameOfUse(OpOperand &use) {
   Operation *op = use.getOwner();
@@ -61,7 +65,7 @@ static StringRef nameOfUse(OpOperand &use) {
     return value == state.getValue() ? "v" : "key_lengths";
   if (auto contract = dyn_cast<attn::ContractOp>(op))
     return "v";
-  if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
+  auto ofReadout = [&](auto readout) -> StringRef {
     return value == readout.getInitialState() ? "initial_state"
            : value == readout.getInitialSum() ? "initial_sum"
            : value == readout.getInitialScale() ? "initial_scale"
@@ -69,6 +73,11 @@ static StringRef nameOfUse(OpOperand &use) {
            : value == readout.getDecay()      ? "g"
            : value == readout.getErase()      ? "beta"
                                               : "key_lengths";
+  };
+  if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
+    return ofReadout(readout);
+  if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op); gradient && !isCotangent(gradient, value))
+    return ofReadout(gradient);
   return "";
 }
 

@@ -56,8 +56,8 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
-  if (readout && (readout.getDecay() || readout.getErase()))
-    return "gradients beside decay or erasing";
+  if (readout && readout.getErase() && (readout.getDenominator() || readout.getQueryFeatures().getType().getDimSize(1) != readout.getKeyFeatures().getType().getDimSize(1)))
+    return "gradients of what erases beside a denominator, or where query heads share keys";
   if (readout && (readout.getInitialState() || readout.getState() || readout.getSum() || !readout.getNumerator()))
     return "gradients of states";
   return "";

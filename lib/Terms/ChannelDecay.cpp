@@ -62,6 +62,30 @@ struct ChannelDecay : Term {
 /// The largest |d| of a chunk with one product for all pairs.
 constexpr double mostSpan = 60;
 
+using Way = llvm::function_ref<Value(TileBuilder &inner, Value w)>;
+
+/// w after a loop of one step or none.
+Value branch(TileBuilder &tiles, Value lower, Value upper, Value w, Way way) {
+  auto body = [&](OpBuilder &builder, Location loc, Value, ValueRange carried) {
+    TileBuilder inner(builder, loc);
+    tile::YieldOp::create(builder, loc, way(inner, carried[0]));
+  };
+  return tile::LoopOp::create(tiles.builder, tiles.loc, tiles.sums(), lower, upper, 1, ValueRange(w), body).getResult(0);
+}
+
+/// Whether some feature of the chunk decays to less than one product for all pairs allows: an index, 0 or 1.
+Value spansMore(TileBuilder &tiles, Value since) {
+  Value span = tiles.reduceMax(tiles.abs(since), 0);                                                // [m]
+  Value excess = tiles.minus(span, tiles.constant(tiles.shape(span), mostSpan));
+  return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
+}
+
+/// The usual way where no feature spans more, else the other one, which is right always.
+Value usuallyAtOnce(TileBuilder &tiles, Value since, Value begin, Way usual, Way always) {
+  Value rare = spansMore(tiles, since);
+  return branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), begin, usual), always);
+}
+
 struct DecayedPairs : Term {
   explicit DecayedPairs(bool exact) : exact(exact) {}
 
@@ -75,10 +99,10 @@ struct DecayedPairs : Term {
     if (rows == 1 || site.schedule().getTarget() == tile::TargetKind::GPU)
       return {byBlocks(tiles, site, chunk, none)};
     Value since = tiles.exactDot(terms::upToRow(site, rows), chunk.g, tiles.constant(tiles.shape(chunk.g), 0)); // [T, m]
-    Value rare = spansMore(tiles, since), before = tiles.exp2(since);
+    Value before = tiles.exp2(since);
     auto usual = [&](TileBuilder &inner, Value w) { return atOnce(inner, site, chunk, since, before, w); };
     auto always = [&](TileBuilder &inner, Value w) { return byBlocks(inner, site, chunk, w); };
-    return {branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), none, usual), always)};
+    return {usuallyAtOnce(tiles, since, none, usual, always)};
   }
 
 private:
@@ -86,22 +110,6 @@ private:
   struct Chunk {
     Value x, b, g;
   };
-  using Way = llvm::function_ref<Value(TileBuilder &inner, Value w)>;
-
-  /// w after a loop of one step or none.
-  static Value branch(TileBuilder &tiles, Value lower, Value upper, Value w, Way way) {
-    auto body = [&](OpBuilder &builder, Location loc, Value, ValueRange carried) {
-      TileBuilder inner(builder, loc);
-      tile::YieldOp::create(builder, loc, way(inner, carried[0]));
-    };
-    return tile::LoopOp::create(tiles.builder, tiles.loc, tiles.sums(), lower, upper, 1, ValueRange(w), body).getResult(0);
-  }
-
-  static Value spansMore(TileBuilder &tiles, Value since) {
-    Value span = tiles.reduceMax(tiles.abs(since), 0);                                              // [m]
-    Value excess = tiles.minus(span, tiles.constant(tiles.shape(span), mostSpan));
-    return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
-  }
 
   Value product(TileBuilder &tiles, const TileSite &site, Value a, Value c, Value w) const {
     return exact ? tiles.exactDot(a, c, w, false, true)
@@ -130,7 +138,54 @@ private:
 
   bool exact;
 };
+
+/// Sums over the pairs of a chunk where every feature decays in its own way, block by block as the pairs themselves.
+struct DecayedPairSums : Term {
+  DecayedPairSums(bool transposed, bool exact) : transposed(transposed), exact(exact) {}
+
+  StringRef name() const override { return "decayed_pair_sums"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value begin = operands[0]->tile(site), p = operands[1]->tile(site);                             // [T, m], [T, T]
+    Value y = operands[2]->tile(site, tiles.builder.getF32Type()), g = inUnits(tiles, operands[3]->tile(site)); // [T, m]
+    int64_t rows = tiles.shape(g)[0];
+    if (rows == 1)
+      return {begin};
+    auto always = [&](TileBuilder &inner, Value sums) { return byBlocks(inner, site, p, y, g, sums); };
+    if (site.schedule().getTarget() == tile::TargetKind::GPU)
+      return {always(tiles, begin)};
+    Value none = tiles.constant(tiles.shape(g), 0), since = tiles.exactDot(terms::upToRow(site, rows), g, none);
+    Value below = tiles.mask(p, 0, {}, {}, tiles.index(-1));
+    auto usual = [&](TileBuilder &inner, Value sums) {
+      Value up = inner.exp2(since), down = inner.exp2(inner.minus(none, since));                    // [T, m]
+      Value part = product(inner, site, below, inner.times(y, transposed ? up : down), none);
+      return inner.plus(sums, inner.times(part, transposed ? down : up));
+    };
+    return {usuallyAtOnce(tiles, since, begin, usual, always)};
+  }
+
+private:
+  Value product(TileBuilder &tiles, const TileSite &site, Value p, Value y, Value sums) const {
+    if (exact)
+      return tiles.exactDot(p, y, sums, transposed);
+    return tiles.dot(tiles.cast(p, site.operand()), tiles.cast(y, site.operand()), sums, transposed);
+  }
+
+  Value byBlocks(TileBuilder &tiles, const TileSite &site, Value p, Value y, Value g, Value sums) const {
+    Value none = tiles.constant(tiles.shape(g), 0);
+    int64_t rows = tiles.shape(g)[0];
+    for (int64_t size = 1; size < rows; size *= 2) {
+      Value kept = tiles.exp2(tiles.exactDot(terms::betweenBorder(site, rows, size), g, none));     // [T, m]
+      Value part = product(tiles, site, tiles.times(p, terms::belowPairs(site, rows, size)), tiles.times(y, kept), none);
+      sums = tiles.plus(sums, tiles.times(part, kept));
+    }
+    return sums;
+  }
+
+  bool transposed, exact;
+};
 } // namespace
 
 terms::TermPtr terms::channelDecay(DecaySpan span) { return std::make_unique<ChannelDecay>(span); }
 terms::TermPtr terms::decayedPairs(bool exact) { return std::make_unique<DecayedPairs>(exact); }
+terms::TermPtr terms::decayedPairSums(bool transposed, bool exact) { return std::make_unique<DecayedPairSums>(transposed, exact); }

@@ -12,110 +12,167 @@
 //   b̄_j = R v_j + ζ + Σ_{i ≥ j} p̄_ij a_i              R, ζ: Σ a ūᵀ, Σ a w̄ of the chunks behind
 //   v̄_j = Rᵀ b_j + Σ_{i ≥ j} p_ij ū_i
 //
+// With decay p and p̄ count 2^(d_i − d_j), what S gives counts 2^(d_i), and what R gives 2^(d − d_j): d_t is the sum over the chunk up to
+// token t, d over all of it.
+//
+// Token t decays what every pair j < t ≤ i has in common. Of those the products c_ij = p_ij p̄_ij sum up to
+//
+//   ḡ_t = Σ_{i ≥ t} Σ_{j < i} c_ij − Σ_{j ≥ t} Σ_{i > j} c_ij = Σ_{i ≥ t} (⟨a_i, ā_i⟩ − ⟨b_i, b̄_i⟩)
+//
+// where ā and b̄ leave out the pairs of a token with itself: with strong decay nothing else would be left of either side.
+//
 // Features may lie in several tiles, each with its own rows of a state. States are read in f32, as forwards.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockPairs.h"
 #include "Terms.h"
+
+#include "attune/Tile/Units.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
 namespace {
-struct OfReadout {
-  OfReadout(bool wide, bool divides) : wide(wide), divides(divides) {}
+/// x Mᵀ + w s of what a state (M [m, dv], s [m]) … gives, times 2^d.
+struct CarriedGradient : Term {
+  CarriedGradient(bool divides, bool weighs, bool decays) : divides(divides), weighs(divides && weighs), decays(decays) {}
 
-protected:
-  Type operandOf(const TileSite &site) const { return wide ? Type(site.tiles().builder.getF32Type()) : site.operand(); }
-  /// Of a state, the matrix [m, dv] and the sum [m] of a tile of features.
-  Value matrix(ArrayRef<Value> state, size_t tile) const { return state[(divides ? 2 : 1) * tile]; }
-  Value sum(ArrayRef<Value> state, size_t tile) const { return state[2 * tile + 1]; }
+  StringRef name() const override { return "carried_gradient"; }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return decays && operand == (weighs ? 3u : 2u) ? Representation::Log : Representation::Plain;
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), kept;                                                   // [T, dv]
+    if (decays)
+      kept = tiles.exp2(operands.back()->tile(site));                                               // [T] or [T, m]
+    SmallVector<Value, 3> state = operands[1]->tiles(site), result;
+    for (size_t number = 0; number < state.size(); number += divides ? 2 : 1) {
+      SmallVector<int64_t> shape{tiles.shape(x)[0], tiles.shape(state[number])[0]};
+      Value begin = divides ? tiles.expand(state[number + 1], 0, shape) : tiles.constant(shape, 0); // [T, m]
+      if (weighs)
+        begin = tiles.times(begin, tiles.expand(operands[2]->tile(site, f32), 1, shape));
+      Value sums = tiles.dot(x, state[number], begin, false, /*transposeB=*/true);
+      result.push_back(decays ? tile::rescaled(tiles, sums, kept) : sums);
+    }
+    return result;
+  }
+
+  bool divides, weighs, decays;
+};
+
+/// begin + p x, or begin + pᵀ x, of each tile of x.
+struct PairSums : Term {
+  PairSums(bool wide, bool transposed) : wide(wide), transposed(transposed) {}
+
+  StringRef name() const override { return "pair_sums"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
+    SmallVector<Value, 3> result;
+    for (auto [begin, x] : llvm::zip_equal(operands[0]->tiles(site), operands[2]->tiles(site, type))) // [T, m] each
+      result.push_back(tiles.dot(operands[1]->tile(site, type), x, begin, transposed));
+    return result;
+  }
+
+  bool wide, transposed;
+};
+
+/// Σ b R over the tiles of features, then pᵀ ū.
+struct ValueReadoutGradient : Term {
+  ValueReadoutGradient(bool wide, bool divides) : wide(wide), divides(divides) {}
+
+  StringRef name() const override { return "value_readout_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type(), type = wide ? f32 : site.operand();
+    Value u = operands[3]->tile(site, type), sums = tiles.constant(tiles.shape(u), 0);              // [T, dv]
+    SmallVector<Value, 3> state = operands[1]->tiles(site);                                         // R [m, dv], …
+    for (auto [number, b] : llvm::enumerate(operands[0]->tiles(site, f32)))                         // [T, m]
+      sums = tiles.dot(b, state[(divides ? 2 : 1) * number], sums);
+    return {tiles.dot(operands[2]->tile(site, type), u, sums, /*transposeA=*/true)};
+  }
 
   bool wide, divides;
 };
 
-/// (ū, state, p̄, b) or (ū, state, p̄, b, w̄): a tile for each of b.
-struct QueryReadoutGradient : Term, OfReadout {
-  using OfReadout::OfReadout;
-
-  StringRef name() const override { return "query_readout_gradient"; }
+/// x plus what the pairs of a token with itself give.
+struct WithOwnPairs : Term {
+  StringRef name() const override { return "with_own_pairs"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Type f32 = tiles.builder.getF32Type(), type = operandOf(site);
-    Value u = operands[0]->tile(site, f32);                                                         // [T, dv]
-    SmallVector<Value, 3> state = operands[1]->tiles(site), result;                                 // S [m, dv], z [m]
-    for (auto [number, b] : llvm::enumerate(operands[3]->tiles(site, type))) {                      // [T, m]
-      ArrayRef<int64_t> shape = tiles.shape(b);
-      Value sums = tiles.dot(u, matrix(state, number), tiles.constant(shape, 0), false, /*transposeB=*/true);
-      if (divides)
-        sums = tiles.plus(sums, tiles.times(tiles.expand(operands[4]->tile(site, f32), 1, shape), tiles.expand(sum(state, number), 0, shape)));
-      result.push_back(tiles.dot(operands[2]->tile(site, type), b, sums));
-    }
+    Value p = operands[1]->tile(site);                                                              // [T, T]
+    Value own = tiles.reduceAdd(tiles.times(p, terms::diagonal(site, tiles.shape(p)[0])), 1);       // [T]
+    SmallVector<Value, 3> result;
+    for (auto [sums, x] : llvm::zip_equal(operands[0]->tiles(site), operands[2]->tiles(site, tiles.builder.getF32Type())))
+      result.push_back(tiles.plus(sums, tiles.times(x, tiles.expand(own, 1, tiles.shape(x)))));
     return result;
   }
 };
 
-/// (v, b, state, p̄, p, a, ū): a tile for each of b, then v̄.
-struct KeyReadoutGradient : Term, OfReadout {
-  using OfReadout::OfReadout;
-
-  StringRef name() const override { return "key_readout_gradient"; }
+/// Σ_f x_f y_f over all tiles of features.
+struct FeatureProducts : Term {
+  StringRef name() const override { return "feature_products"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Type f32 = tiles.builder.getF32Type(), type = operandOf(site);
-    Value v = operands[0]->tile(site, f32), ofValues = tiles.constant(tiles.shape(v), 0);           // [T, dv]
-    SmallVector<Value, 3> b = operands[1]->tiles(site, f32), state = operands[2]->tiles(site), result; // [T, m], R [m, dv], ζ [m]
-    for (auto [number, a] : llvm::enumerate(operands[5]->tiles(site, type))) {                      // [T, m]
-      ArrayRef<int64_t> shape = tiles.shape(a);
-      Value begin = divides ? tiles.expand(sum(state, number), 0, shape) : tiles.constant(shape, 0);
-      Value sums = tiles.dot(v, matrix(state, number), begin, false, /*transposeB=*/true);
-      result.push_back(tiles.dot(operands[3]->tile(site, type), a, sums, /*transposeA=*/true));
-      ofValues = tiles.dot(b[number], matrix(state, number), ofValues);
+    Value sums;
+    for (auto [x, y] : llvm::zip_equal(operands[0]->tiles(site, tiles.builder.getF32Type()), operands[1]->tiles(site))) {
+      Value part = tiles.reduceAdd(tiles.times(x, y), 1);                                           // [T]
+      sums = sums ? tiles.plus(sums, part) : part;
     }
-    result.push_back(tiles.dot(operands[4]->tile(site, type), operands[6]->tile(site, type), ofValues, /*transposeA=*/true));
-    return result;
+    return {sums};
   }
 };
 
-/// (a, ū) or (a, ū, w̄): R += aᵀ ū, ζ += Σ_i a_i w̄_i.
-struct CotangentSums : StreamedTerm, OfReadout {
-  CotangentSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool divides)
-      : OfReadout(wide, divides), features(features), width(width) {}
+//===----------------------------------------------------------------------===//
+// Sums over what stands behind a token
+//===----------------------------------------------------------------------===//
 
-  StringRef name() const override { return "cotangent_sums"; }
+/// Σ_{i ≥ t} x_i of the rows of a tile, with what those behind it have left.
+struct SuffixSums : Term {
+  StringRef name() const override { return "suffix_sums"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site), behind = operands[1]->tiles(site).front();                   // [T] or [T, m]; [1] or [m]
+    SmallVector<int64_t> shape(tiles.shape(x)), square{shape[0], shape[0]};
+    if (shape.size() == 2) {
+      Value sums = tiles.exactDot(terms::upToRow(site, shape[0]), x, tiles.constant(shape, 0), /*transposeA=*/true);
+      return {tiles.plus(sums, tiles.expand(behind, 0, shape))};
+    }
+    Value later = tiles.mask(tiles.expand(x, 1, square), 0, {}, {}, tiles.index(0));                // (i, t): x_i for i ≥ t
+    return {tiles.plus(tiles.reduceAdd(later, 0), tile::repeated(tiles, behind, shape))};
+  }
+};
+
+/// Σ_t of each operand: numbers of rows [T], or [T, m].
+struct RowTotals : StreamedTerm {
+  RowTotals(int64_t width, unsigned count) : width(width), count(count) {}
+
+  StringRef name() const override { return "row_totals"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
-  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override {
-    SmallVector<SmallVector<int64_t>> shapes;
-    for (int64_t count : features) {
-      shapes.push_back({count, width}); // R
-      if (divides)
-        shapes.push_back({count});      // ζ
-    }
-    return shapes;
-  }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {count, {width}}; }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
-    Type f32 = tiles.builder.getF32Type(), type = operandOf(site);
-    Value u = operands[1]->tile(site, type);                                                        // [T, dv]
-    SmallVector<Value, 3> a = operands[0]->tiles(site, type), exact = operands[0]->tiles(site, f32); // [T, m]
     SmallVector<Value> next;
-    for (size_t tile = 0; tile < a.size(); ++tile) {
-      next.push_back(tiles.dot(a[tile], u, sums[next.size()], /*transposeA=*/true));
-      if (!divides)
-        continue;
-      Value weighed = tiles.times(exact[tile], tiles.expand(operands[2]->tile(site, f32), 1, tiles.shape(exact[tile])));
-      next.push_back(tiles.plus(sums[next.size()], tiles.reduceAdd(weighed, 0)));
+    for (auto [sum, operand] : llvm::zip_equal(sums, operands)) {
+      Value x = operand->tile(site);                                                                // [T] or [T, m]
+      Value total = tiles.shape(x).size() == 2 ? tiles.reduceAdd(x, 0) : tiles.reduceAdd(tiles.expand(x, 0, {1, tiles.shape(x)[0]}), 1);
+      next.push_back(tiles.plus(sum, total));                                                       // [m] or [1]
     }
     return next;
   }
 
-  SmallVector<int64_t> features;
   int64_t width;
+  unsigned count;
 };
 } // namespace
 
-terms::TermPtr terms::queryReadoutGradient(bool wide, bool divides) { return std::make_unique<QueryReadoutGradient>(wide, divides); }
-terms::TermPtr terms::keyReadoutGradient(bool wide, bool divides) { return std::make_unique<KeyReadoutGradient>(wide, divides); }
-terms::StreamedPtr terms::cotangentSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool divides) {
-  return std::make_unique<CotangentSums>(features, width, wide, divides);
-}
+terms::TermPtr terms::carriedGradient(bool divides, bool weighs, bool decays) { return std::make_unique<CarriedGradient>(divides, weighs, decays); }
+terms::TermPtr terms::pairSums(bool wide, bool transposed) { return std::make_unique<PairSums>(wide, transposed); }
+terms::TermPtr terms::valueReadoutGradient(bool wide, bool divides) { return std::make_unique<ValueReadoutGradient>(wide, divides); }
+terms::TermPtr terms::withOwnPairs() { return std::make_unique<WithOwnPairs>(); }
+terms::TermPtr terms::featureProducts() { return std::make_unique<FeatureProducts>(); }
+terms::TermPtr terms::suffixSums() { return std::make_unique<SuffixSums>(); }
+terms::StreamedPtr terms::rowTotals(int64_t width, unsigned count) { return std::make_unique<RowTotals>(width, count); }

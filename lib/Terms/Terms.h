@@ -171,12 +171,24 @@ TermPtr denominatorGradient(attn::DenominatorAttr guard);
 /// `wide`.
 StreamedPtr transposedSums(llvm::ArrayRef<int64_t> widths, bool wide);
 
-/// (ū, state, p̄, b) or (…, w̄) if it `divides`: ā of the queries of a chunk, a tile for each of b, after the `featureSums` of the chunks before.
-TermPtr queryReadoutGradient(bool wide, bool divides);
-/// (v, b, state, p̄, p, a, ū): b̄ and v̄ of the keys of a chunk, before the `cotangentSums` of the chunks behind.
-TermPtr keyReadoutGradient(bool wide, bool divides);
-/// (a, ū) or (a, ū, w̄) if it `divides`: R = Σ_i a_i ū_iᵀ and ζ = Σ_i w̄_i a_i, of tiles of features that have these widths.
-StreamedPtr cotangentSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool divides);
+// Gradients of causal readouts, of the tokens of one chunk (ReadoutGradients.cpp). State: of `featureSums`, with a sum beside each matrix if it
+// `divides`.
+
+/// (x, state[, w], [d]): M x_t + w_t s of a state's matrix M and sum s, w being 1 unless it `weighs`, times 2^{d_t} of exponents of rows, or of
+/// rows and features, if it `decays`: a tile for each of the state's blocks of features.
+TermPtr carriedGradient(bool divides, bool weighs, bool decays);
+/// (x, p, y) of as many tiles x as y: x + p y, or x + pᵀ y.
+TermPtr pairSums(bool wide, bool transposed);
+/// (b, state, p, ū): Σ_f M_f b_jf + Σ_i p_ij ū_i.
+TermPtr valueReadoutGradient(bool wide, bool divides);
+/// (x, p, y): x_t + p_tt y_t of each tile.
+TermPtr withOwnPairs();
+/// (x, y): Σ_f x_tf y_tf over all tiles: [T].
+TermPtr featureProducts();
+/// (x [T] or [T, m], state of `rowTotals`): Σ_{i ≥ t} x_i, of rows behind the tile what the state has.
+TermPtr suffixSums();
+/// (x, …) of `count` operands, [T] with `width` 1 or [T, width]: Σ_t x_t of each.
+StreamedPtr rowTotals(int64_t width, unsigned count);
 
 // Over an axis.
 
@@ -193,8 +205,9 @@ StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr gu
 /// (w, v, …, e) if it `decays`: each step multiplies row i of what came before by 2^{e_i}.
 StreamedPtr weightedSums(llvm::ArrayRef<int64_t> widths, bool wide, bool withSums = true, bool decays = false);
 /// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
-/// (b, v, e) if it `decays`: each step multiplies row f of what came before by 2^{e_f}, and its own entries are those behind it.
-StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true, bool decays = false);
+/// (b, v, e) if it `decays`: each step multiplies row f of what came before by 2^{e_f}, and its own entries are those behind it. (b, v, …, w) if it
+/// `weighs`: z = Σ_j w_j b_j.
+StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true, bool decays = false, bool weighs = false);
 /// (x): the maximum of the first rows of all steps, of the second ones, …: [rows]; `least` without a step, of exponents −∞.
 StreamedPtr maximum(int64_t rows, std::optional<double> least = std::nullopt);
 /// (): nothing is carried; what the steps do is their outputs.
@@ -244,6 +257,9 @@ TermPtr tokenDecay(DecaySpan span, int64_t features);
 TermPtr channelDecay(DecaySpan span);
 /// (x, b, g [T, m]): Σ_f x_if b_jf 2^(g_(j+1)f + … + g_if) for j ≤ i of one chunk, else 0; with products in f32 if `exact`.
 TermPtr decayedPairs(bool exact);
+/// (begin, p, y, g [T, m]): begin_if + Σ_j p_ij y_jf 2^(g_(j+1)f + … + g_if) over j < i of one chunk, or `transposed` over those i > j that are
+/// behind a row j; with products in f32 if `exact`.
+TermPtr decayedPairSums(bool transposed, bool exact);
 /// (x, exponents): x 2^exponent, of each entry, or of each row if there is one exponent a row.
 TermPtr decayed();
 /// (exponents [m]): their sums over the steps.

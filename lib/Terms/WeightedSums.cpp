@@ -61,12 +61,12 @@ struct WeightedSums : StreamedTerm {
 };
 
 struct FeatureSums : StreamedTerm {
-  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays)
-      : features(features), width(width), wide(wide), withSums(withSums), decays(decays) {}
+  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays, bool weighs)
+      : features(features), width(width), wide(wide), withSums(withSums), decays(decays), weighs(weighs) {}
 
   StringRef name() const override { return "state"; }
   std::optional<Representation> takes(unsigned operand) const override {
-    return operand == 2 ? Representation::Log : Representation::Plain;
+    return decays && operand == 2 ? Representation::Log : Representation::Plain;
   }
   tile::CarryAttrInterface carry(MLIRContext *context) const override {
     if (decays)
@@ -88,6 +88,9 @@ struct FeatureSums : StreamedTerm {
     SmallVector<Value, 3> b = operands[0]->tiles(site, type), exact;                                // [T, m] each
     if (withSums)
       exact = operands[0]->tiles(site, tiles.builder.getF32Type());
+    for (Value &b : exact)
+      if (weighs)
+        b = tiles.times(b, tiles.expand(operands.back()->tile(site, tiles.builder.getF32Type()), 1, tiles.shape(b)));
     Value v = operands[1]->tile(site, type);                                                        // [T, dv]
     Value kept = decays ? tiles.exp2(operands[2]->tile(site)) : Value();                            // [m]
     auto before = [&](Value sum) { return decays ? tile::rescaled(tiles, sum, kept) : sum; };
@@ -102,7 +105,7 @@ struct FeatureSums : StreamedTerm {
 
   SmallVector<int64_t> features;
   int64_t width;
-  bool wide, withSums, decays;
+  bool wide, withSums, decays, weighs;
 };
 
 /// What a state gives enters the accumulator before the pairs do.
@@ -163,8 +166,8 @@ struct Normalize : Term {
 terms::StreamedPtr terms::weightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums, bool decays) {
   return std::make_unique<WeightedSums>(widths, wide, withSums, decays);
 }
-terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays) {
-  return std::make_unique<FeatureSums>(features, width, wide, withSums, decays);
+terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays, bool weighs) {
+  return std::make_unique<FeatureSums>(features, width, wide, withSums, decays, weighs);
 }
 terms::TermPtr terms::readout(bool wide, bool divides) { return std::make_unique<Readout>(wide, divides); }
 terms::TermPtr terms::lowerTriangle() { return std::make_unique<LowerTriangle>(); }

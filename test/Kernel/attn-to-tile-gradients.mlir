@@ -25,16 +25,19 @@ func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 
 // A causal readout: chunks of queries upwards with the states of keys, chunks of keys downwards with those of cotangents.
 // CHECK-LABEL: region @g_backward_query_gradients grid(batch, head)
-// CHECK:         = stage query step 64 with key
-// CHECK:           = query_readout_gradient(
+// CHECK:         = stage query step 16 with key
+// CHECK:           = carried_gradient(
+// CHECK:           = pair_sums(
 // CHECK:           output %{{.*}} to grad_q
 // CHECK:           carry state(
 // CHECK-LABEL: region @g_backward_key_gradients grid(batch, head)
-// CHECK:         = stage query step 64 reverse with key
-// CHECK:           = key_readout_gradient(
+// CHECK:         = stage query step 16 reverse with key
+// CHECK:           = carried_gradient(
+// CHECK:           = pair_sums(
 // CHECK:           output %{{.*}} to grad_k
+// CHECK:           = value_readout_gradient(
 // CHECK:           output %{{.*}} to grad_v
-// CHECK:           carry cotangent_sums(
+// CHECK:           carry state(
 func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"})
     -> (tensor<1x2x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x2x200x16xf32> -> tensor<1x2x200x16xf32>
@@ -43,6 +46,61 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
       -> tensor<1x2x200x16xf32>, tensor<1x2x200xf32>, tensor<1x2x16x16xf32>, tensor<1x2x16xf32>
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 1.0e-06>} : tensor<1x2x200x16xf32>, tensor<1x2x200xf32> -> tensor<1x2x200x16xf32>
   return %o : tensor<1x2x200x16xf32>
+}
+
+// Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the end on.
+// CHECK-LABEL: region @decays_backward_query_gradients grid(batch, head)
+// CHECK:         = stage query step 16 with key
+// CHECK:           = below_diagonal(
+// CHECK:           = pair_sums(
+// CHECK:           = with_own_pairs(
+// CHECK:           output %{{.*}} to grad_q
+// CHECK:           = feature_products(
+// CHECK:           output %{{.*}} to workspace0[batch, head, query : rows
+// CHECK:           carry state(
+// CHECK-LABEL: region @decays_backward_key_gradients grid(batch, head)
+// CHECK:         = stage query step 16 reverse with key
+// CHECK:           output %{{.*}} to workspace1[batch, head, key : rows
+// CHECK-LABEL: region @decays_backward_decay_gradients grid(batch, head)
+// CHECK:         = stage query step 16 reverse with key
+// CHECK:           = minus(
+// CHECK:           = suffix_sums(
+// CHECK:           output %{{.*}} to grad_g[batch, head, key : rows
+// CHECK:           carry row_totals(
+func.func @decays(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"},
+                  %g: tensor<1x2x200xf32> {attn.name = "g"})
+    -> (tensor<1x2x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v", "g"]} {
+  %num, %den, %S, %z = attn.causal_readout %q, %k, %v decay(%g : tensor<1x2x200xf32>) : tensor<1x2x200x16xf32>, tensor<1x2x200x16xf32>, tensor<1x2x200x16xf32>
+      -> tensor<1x2x200x16xf32>, tensor<1x2x200xf32>, tensor<1x2x16x16xf32>, tensor<1x2x16xf32>
+  return %num : tensor<1x2x200x16xf32>
+}
+
+// Keys that erase: what they write, then the keys' pass, then that of the queries, which knows what the states before them were.
+// CHECK-LABEL: region @erases_backward_written grid(batch, head)
+// CHECK:         = stage query step 16 with key
+// CHECK:           = unit_inverse(
+// CHECK:           output %{{.*}} to workspace0[batch, head, key : rows
+// CHECK:           carry erased_sums(
+// CHECK-LABEL: region @erases_backward_key_gradients grid(batch, head)
+// CHECK:         = stage query step 16 reverse with key
+// CHECK:           = value_readout_gradient(
+// CHECK:           = product{{.*}}transposed
+// CHECK:           output %{{.*}} to workspace1[batch, head, key : rows
+// CHECK:           output %{{.*}} to workspace2[batch, head, key : rows
+// CHECK:           output %{{.*}} to grad_v
+// CHECK:           carry erased_sums(
+// CHECK-LABEL: region @erases_backward_query_gradients grid(batch, head)
+// CHECK:         = stage query step 16 with key
+// CHECK:           output %{{.*}} to grad_q
+// CHECK:           output %{{.*}} to grad_k
+// CHECK:           output %{{.*}} to grad_beta[batch, head, key : rows
+// CHECK:           carry erased_sums(
+func.func @erases(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"},
+                  %beta: tensor<1x2x200xf32> {attn.name = "beta"})
+    -> (tensor<1x2x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v", "beta"]} {
+  %num, %den, %S, %z = attn.causal_readout %q, %k, %v erase(%beta : tensor<1x2x200xf32>) : tensor<1x2x200x16xf32>, tensor<1x2x200x16xf32>, tensor<1x2x200x16xf32>
+      -> tensor<1x2x200x16xf32>, tensor<1x2x200xf32>, tensor<1x2x16x16xf32>, tensor<1x2x16xf32>
+  return %num : tensor<1x2x200x16xf32>
 }
 
 // A denominator that is no sum of the numerator's weights is made by a kernel of its own, which may count other windows.

@@ -51,11 +51,16 @@ Source ErasingKeys::written(Source values, Source state) const {
   return term(terms::product(), {inverse, left});
 }
 
-StepForm ErasingKeys::step(Source written, int64_t width) const {
-  return {terms::erasedSums(count, width, static_cast<bool>(g)),
-          g ? SmallVector<Source>{exponents(DecaySpan::Whole), decayed(b, DecaySpan::Until), std::move(written)}
-            : SmallVector<Source>{b, std::move(written)}};
+StepForm ErasingKeys::step(ArrayRef<std::pair<Source, Source>> added, int64_t width) const {
+  StepForm step{terms::erasedSums(count, width, static_cast<bool>(g)), {}};
+  if (g)
+    step.operands.push_back(exponents(DecaySpan::Whole));
+  for (const auto &[x, y] : added)
+    step.operands.append({x, y});
+  return step;
 }
+
+StepForm ErasingKeys::step(Source written, int64_t width) const { return step({{decayed(b, DecaySpan::Until), std::move(written)}}, width); }
 
 std::pair<Source, Source> kernel::erasingSpan(const KeySums &sums, RegionDraft &draft, const Place &keys) {
   ErasingKeys erasing(sums, draft, keys);

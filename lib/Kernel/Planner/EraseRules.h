@@ -30,9 +30,14 @@ public:
   fusion::Source written(fusion::Source values, fusion::Source state) const;
   /// The step that brings S of so many columns over the chunk.
   fusion::StepForm step(fusion::Source written, int64_t width) const;
+  /// The step that brings a matrix of features [m, width] over the chunk by its decay, and adds xᵀ y of each pair of rows (x, y).
+  fusion::StepForm step(llvm::ArrayRef<std::pair<fusion::Source, fusion::Source>> added, int64_t width) const;
   /// 0 of tokens that do not exist.
   fusion::Source features() const { return b; }
   fusion::Source values() const { return v; }
+  /// x = β ⊙ b, and (I + L)⁻¹.
+  fusion::Source erasedFeatures() const { return erasing; }
+  fusion::Source solution() const { return inverse; }
 
 private:
   fusion::Source decayed(fusion::Source x, terms::DecaySpan span) const;

@@ -207,6 +207,9 @@ SmallVector<RegionOutput, 1> kernel::everyRowOf(RegionDraft &draft, const Writte
   if (draft.problem.lengths)
     rows.limit = window && window.isGrid() ? Index(window.getLength()) : Index::size(output.memory, 2);
   Tiles tiles = draft.tiles(value, at);
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), {at.head, 1, output.firstHead}, rows};
+  if (shapeOf(value).size() == 3)
+    return {{tiles.source, output.memory, place, tiles.which.front()}};
   SmallVector<int64_t, 2> widths{shapeOf(value)[3]};
   if (tiles.which.size() > 1)
     widths = featureWidths(value);
@@ -215,7 +218,7 @@ SmallVector<RegionOutput, 1> kernel::everyRowOf(RegionDraft &draft, const Writte
   for (auto [tile, width] : llvm::zip_equal(tiles.which, widths)) {
     Dimension columns = columnsOf(width);
     columns.add = column, column += width;
-    outputs.push_back({tiles.source, output.memory, {entryOf(Axis::Batch), {at.head, 1, output.firstHead}, rows, columns}, tile});
+    outputs.push_back({tiles.source, output.memory, {place[0], place[1], rows, columns}, tile});
   }
   return outputs;
 }
@@ -260,6 +263,8 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});
   rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
   rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
-  rules.add<attn::CausalReadoutGradientOp>({.sides = {rows, keys, keys, rows, rows, rows}, .frame = Frame::ChunkGradients});
+  // Behind the first three there are lengths, gates, states and cotangents.
+  rules.add<attn::CausalReadoutGradientOp>(
+      {.sides = {rows, keys, keys, rows, rows, rows, rows, rows, rows, rows, rows, rows, rows}, .frame = Frame::ChunkGradients});
   rules.add<attn::SumHeadsOp>({.sides = {rows}, .isEpilogue = true, .build = buildSumHeads});
 }

@@ -63,7 +63,11 @@ bool kernel::sumsQueries(attn::ContractOp op) {
 }
 bool kernel::multipliesRows(attn::ContractOp op) {
   using enum attn::Role;
-  return hasRoles(op, {Query, attn::Role::Value}, {Query, attn::Role::Value}, {Query});
+  for (attn::Role rows : {Query, Key})
+    for (attn::Role columns : {attn::Role::Value, Feature})
+      if (hasRoles(op, {rows, columns}, {rows, columns}, {rows}))
+        return true;
+  return false;
 }
 
 bool kernel::timesState(attn::ContractOp op) {
@@ -412,9 +416,10 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
   static const TermRule keys{.sides = {Side::Rows, Side::Rows}, .frame = Frame::Keys, .kernel = "key_gradients", .build = buildContract,
                              .keys = keysOfSum};
   static const TermRule products{.sides = {Side::Rows, Side::Rows}, .build = buildContract};
+  static const TermRule keyProducts{.sides = {Side::Rows, Side::Rows}, .isEpilogue = true, .build = buildContract};
   if (sumsQueries(op))
     return &keys;
   if (multipliesRows(op))
-    return &products;
+    return cast<attn::RoleAttr>(op.getResultRoles()[2]).getValue() == attn::Role::Key ? &keyProducts : &products;
   return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) ? &ofState : nullptr;
 }

@@ -8,15 +8,17 @@
 //
 //   queries:  parallel over (batch, head), chunks from the first on:    ā, then S += Bᵀ V, z += Bᵀ 1
 //   keys:     parallel over (batch, head), chunks from the last down:   b̄, v̄, then R += Aᵀ ū, ζ += Aᵀ w̄
+//   decay:    parallel over (batch, head of the decay), from the last:  ḡ_t = Σ_{i ≥ t} (⟨a_i, ā_i⟩ − ⟨b_i, b̄_i⟩)
 //
-// The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added.
+// The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
+// numbers of rows that the first two leave.
 //
 //===----------------------------------------------------------------------===//
+#include "GradientChunk.h"
 #include "GradientRules.h"
 
 #include "HostBuilder.h"
 #include "Regions/ChunkStage.h"
-#include "StateRules.h"
 #include "Terms.h"
 
 using namespace mlir;
@@ -26,33 +28,7 @@ using namespace attune::fusion;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-namespace {
-/// What both passes read at the chunk of a site.
-struct Chunk {
-  Chunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys)
-      : a(draft.read(op.getQueryFeatures(), rows)), b(existingFeatures(op.getKeyFeatures(), draft, keys)), v(draft.read(op.getValue(), keys)),
-        u(draft.read(op.getNumerator(), rows)), divides(static_cast<bool>(op.getDenominator())) {
-    if (divides)
-      w = draft.read(op.getDenominator(), rows);
-  }
-  /// p and p̄ of pairs j ≤ i.
-  Source pairs(RegionDraft &draft) const {
-    return term(terms::lowerTriangle(), {term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b})});
-  }
-  Source cotangents(RegionDraft &draft) const {
-    Source products = term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v});
-    if (divides)
-      products = term(terms::plus(), {products, term(terms::spread(), {w})});
-    return term(terms::lowerTriangle(), {products});
-  }
-
-  Source a, b, v, u, w; ///< of w: null without denominators
-  bool divides;
-};
-} // namespace
-
-/// The result of a reduction that a value is made of.
-static OpResult resultBehind(Value value, Operation *reduction) {
+OpResult kernel::resultBehind(Value value, Operation *reduction) {
   while (value.getDefiningOp() != reduction) {
     Operation *op = value.getDefiningOp();
     value = *llvm::find_if(op->getOperands(), [&](Value operand) { return reductionOf(operand) == reduction; });
@@ -60,52 +36,101 @@ static OpResult resultBehind(Value value, Operation *reduction) {
   return cast<OpResult>(value);
 }
 
-/// All tiles of a source.
-static Tiles blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
+Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
 
-static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs) {
+/// `shares`: where the third pass reads what each query has to do with those before it; null: it is not asked for.
+static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, Value shares) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
-  Chunk chunk(op, draft, rows, keys);
+  GradientChunk chunk(op, draft, rows, keys);
+  KeySums ofKeys(op);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  SmallVector<Source> operands{chunk.u, state, chunk.cotangents(draft), chunk.b};
-  if (chunk.divides)
-    operands.push_back(chunk.w);
-  draft.defineResults(op, {blocksOf(term(terms::queryReadoutGradient(draft.wide(), chunk.divides), operands), widths.size()), Tiles(), Tiles()});
+  Source before = chunk.carried(chunk.u, state, terms::DecaySpan::Since, /*weighs=*/true);
+  GradientChunk::Sums sums = chunk.sums(before, chunk.cotangents(), chunk.b, /*transposed=*/false, static_cast<bool>(shares));
+  draft.defineResults(op, {blocksOf(sums.all, widths.size()), Tiles(), Tiles(), Tiles()});
   Stage stage = chunks.stage();
-  stage.state = state;
-  StepForm step{terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides), {chunk.b, chunk.v}};
+  stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, {}, chunk.divides);
+  StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
+  if (shares)
+    step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
   return region;
 }
 
 /// The stage of the second pass, with what it stores of each chunk.
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op,
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value shares,
                                function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
-  Chunk chunk(op, draft, rows, keys);
+  GradientChunk chunk(op, draft, rows, keys);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source both = term(terms::keyReadoutGradient(draft.wide(), chunk.divides),
-                     {chunk.v, chunk.b, state, chunk.cotangents(draft), chunk.pairs(draft), chunk.a, chunk.u});
-  auto tiles = static_cast<unsigned>(widths.size());
-  Source ofKeys = term(terms::select(llvm::to_vector(llvm::seq<unsigned>(0, tiles))), {both});
-  if (draft.problem.lengths)
-    ofKeys = term(terms::existing(Axis::Key), {ofKeys});
+  Source behind = chunk.carried(chunk.v, state, terms::DecaySpan::Until, /*weighs=*/false);
+  GradientChunk::Sums sums = chunk.sums(behind, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
+  Source ofValues = term(terms::valueReadoutGradient(draft.wide(), chunk.divides),
+                         {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
+  Source ofKeys = draft.problem.lengths ? term(terms::existing(Axis::Key), {sums.all}) : sums.all;
   Stage stage = chunks.stage();
   stage.state = state, stage.reverse = true;
-  SmallVector<Source> operands{chunk.a, chunk.u};
+  SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
+  if (op.getDecay())
+    operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
   if (chunk.divides)
     operands.push_back(chunk.w);
-  StepForm step{terms::cotangentSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides), operands};
-  step.outputs = outputs(ofKeys, term(terms::select({tiles}), {both}));
+  StepForm step{terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides, static_cast<bool>(op.getDecay()), chunk.divides),
+                operands};
+  step.outputs = outputs(ofKeys, ofValues);
+  if (shares)
+    step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "key_gradients";
+  return region;
+}
+
+/// ḡ of the tokens of each head that has a decay of its own; of a decay of the head their sum over batch and tokens.
+static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value ofQueries, Value ofKeys, Value result) {
+  const Problem &problem = draft.problem;
+  int64_t rank = cast<RankedTensorType>(op.getDecay().getType()).getRank(), width = rank == 4 ? shapeOf(op.getDecay())[3] : 1;
+  auto read = [&](Value memory) {
+    SmallVector<Dimension> place{entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(Axis::Query)};
+    if (rank == 4)
+      place.push_back(columnsOf(width));
+    return fusion::memory(memory, place);
+  };
+  SmallVector<int64_t> shape{problem.keyTile()};
+  if (rank == 4)
+    shape.push_back(width);
+  Source shares = term(terms::minus(), {read(ofQueries), read(ofKeys)});
+  if (problem.heads() != problem.sharedHeads())
+    shares = stream(membersOf(draft.plan, Axis::SharedHead, problem.heads() / problem.sharedHeads()),
+                    {terms::compose(Representation::Plain, {shape}), {shares}});
+  auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
+  Source ofTokens = term(terms::suffixSums(), {shares, state});
+  if (problem.lengths)
+    ofTokens = term(terms::existing(Axis::Key), {ofTokens});
+  Stage stage = ChunkStage(problem).stage();
+  stage.state = state, stage.reverse = true;
+  Axis head = problem.heads() == problem.sharedHeads() ? Axis::Head : Axis::SharedHead;
+  KernelRegion region{problem.name, "decay_gradients", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {head, tile::Axis::Head}}, draft.plan.extents, {}};
+  if (rank > 1) {
+    StepForm step{terms::rowTotals(width, 1), {shares}};
+    SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(head), kernel::rowsOf(Axis::Key)};
+    place.back().limit = Index::size(ofKeys, 2);
+    if (rank == 4)
+      place.push_back(columnsOf(width));
+    step.outputs.push_back({ofTokens, result, place});
+    region.effects = {stream(stage, std::move(step))};
+    return region;
+  }
+  Source ofEntry = term(terms::select({1}), {stream(stage, {terms::rowTotals(1, 2), {shares, ofTokens}})});
+  Stage entries{Axis::Batch, 1, {{"entries", Border::Begin, Border::End, false}}, draft.plan.extents};
+  Source sum = stream(entries, {terms::compose(Representation::Plain, {{1}}), {ofEntry}});
+  region.grid.erase(region.grid.begin());
+  region.outputs = {{sum, result, {{head, 1, 0, 1, 1}}}};
   return region;
 }
 
@@ -150,18 +175,25 @@ static KernelRegion rowsOfSharedHeads(const RegionDraft &draft, StringRef suffix
   return region;
 }
 
+/// The rows are keys, of which there may be fewer than tokens.
+static void limitRows(RegionDraft &draft) {
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  (*extents)[Axis::Query].lengths = draft.problem.lengths;
+  draft.plan.extents = extents;
+}
+
 static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const WrittenValue &each) {
   llvm::append_range(region.outputs, everyRowOf(draft, each, {Axis::Query, Axis::SharedHead, draft.problem.sharedHeads()}));
 }
 
-LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
+LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, Value shares,
                                              const OpSet &reads) {
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   int64_t ofValues = shapeOf(op.getValue())[1];
   if (problem.heads() == problem.sharedHeads() && problem.heads() == ofValues)
-    return buildKernel(keysRegion(draft, op, [&](Source ofKeys, Source ofValue) {
-      draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}});
+    return buildKernel(keysRegion(draft, op, shares, [&](Source ofKeys, Source ofValue) {
+      draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}, Tiles()});
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
         llvm::append_range(stores, everyRowOf(draft, each, {Axis::Key, Axis::Head, problem.heads()}));
@@ -169,7 +201,8 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
     }));
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
   Tokens values = allocateRows(op.getValue(), problem.heads(), problem.valueWidth());
-  if (failed(buildKernel(keysRegion(draft, op, [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); }))))
+  auto ofHeads = [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); };
+  if (failed(buildKernel(keysRegion(draft, op, shares, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
   for (unsigned number : {1u, 2u}) {
@@ -185,13 +218,11 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
 LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, ArrayRef<WrittenValue> outputs,
                                             const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads) {
   RegionDraft summed(*this, sums, RegionPlanner::OfQueries, reads);
-  auto extents = std::make_shared<Extents>(*summed.plan.extents); // the rows are keys
-  (*extents)[Axis::Query].lengths = sums.lengths;
-  summed.plan.extents = extents;
+  limitRows(summed);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   Tiles keys = blocksOf(sumOverHeads(summed, ofHeads.first, widths, sums.queryTile()), widths.size());
   Tiles values{sumOverHeads(summed, ofHeads.second, ofHeads.second.width, sums.queryTile())};
-  summed.defineResults(op, {Tiles(), keys, values});
+  summed.defineResults(op, {Tiles(), keys, values, Tiles()});
   KernelRegion region = rowsOfSharedHeads(summed, "head_sums");
   for (const WrittenValue &each : outputs)
     if (resultBehind(each.value, op).getResultNumber() == number)
@@ -199,24 +230,61 @@ LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalRea
   return region.outputs.empty() ? success() : LogicalResult(buildKernel(region));
 }
 
+/// Numbers of rows of each query head, or of all their features, which two passes leave for the third.
+Value HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
+  int64_t heads = shapeOf(op.getQueryFeatures())[1];
+  if (decaysChannels(op.getDecay()))
+    return allocateRows(op.getKeyFeatures(), heads, shapeOf(op.getDecay())[3]).memory;
+  return allocateNumbers(op.getQueryFeatures(), op.getKeyFeatures());
+}
+
+/// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU
+/// keys that erase have too many squares for the registers of warps that have 64 columns each.
+static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, bool erases) {
+  bool gpu = s.getTarget() == tile::TargetKind::GPU;
+  if (gpu && !erases)
+    return s;
+  int64_t rows = gpu ? 32 : 16;
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), gpu ? 2 : s.getWarps(), s.getStages(),
+                                 s.getWarpColumns(), s.getParts(), s.getFeatureTile(), s.getValueTile());
+}
+
 LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                                 const OpSet &reads) {
   SmallVector<WrittenValue> ofQueries, ofKeys;
-  for (const WrittenValue &each : outputs)
-    (resultBehind(each.value, op).getResultNumber() == 0 ? ofQueries : ofKeys).push_back(each);
+  Value ofDecay;
+  for (const WrittenValue &each : outputs) {
+    if (each.value == op.getDecayGradient())
+      ofDecay = each.output.memory;
+    else
+      (resultBehind(each.value, op).getResultNumber() == 0 ? ofQueries : ofKeys).push_back(each);
+  }
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule, problem.causal = true;
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
   problem.query.heads = shapeOf(op.getQueryFeatures())[1], problem.key.heads = shapeOf(op.getKeyFeatures())[1];
   problem.value.width = shapeOf(op.getValue())[3];
-  Value lengths = op.getLengths() ? op.getLengths() : lengthsOf(op.getKeyFeatures());
-  problem.lengths = memoryOf(lengths);
-  if (!ofQueries.empty()) {
+  problem.schedule = scheduleOfChunks(named.schedule, static_cast<bool>(op.getErase()));
+  problem.lengths = memoryOf(KeySums(op).lengths);
+  Value queryShares, keyShares;
+  if (ofDecay)
+    queryShares = allocateShares(op), keyShares = allocateShares(op);
+  if (op.getErase() && failed(writeErasingGradient(problem, op, outputs, {queryShares, keyShares}, reads)))
+    return failure();
+  if (op.getErase())
+    ofQueries.clear(), ofKeys.clear();
+  if (!ofQueries.empty() || (ofDecay && !op.getErase())) {
     RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
-    if (failed(buildKernel(queriesRegion(draft, op, ofQueries))))
+    if (failed(buildKernel(queriesRegion(draft, op, ofQueries, queryShares))))
       return failure();
   }
-  return ofKeys.empty() ? success() : writeKeyGradients(problem, op, ofKeys, reads);
+  if ((!ofKeys.empty() || (ofDecay && !op.getErase())) && failed(writeKeyGradients(problem, op, ofKeys, keyShares, reads)))
+    return failure();
+  if (!ofDecay)
+    return success();
+  problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
+  return buildKernel(decayRegion(draft, op, queryShares, keyShares, ofDecay));
 }
 
 /// What the heads of a group have in memory, added up.
@@ -225,7 +293,11 @@ LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp 
   problem.name = named.name, problem.schedule = named.schedule;
   problem.query = rowsOf(op.getSource()), problem.query.heads = shapeOf(op.getSource())[1];
   problem.key.heads = shapeOf(op.getResult())[1];
+  auto gradient = dyn_cast_or_null<attn::CausalReadoutGradientOp>(reductionOf(op.getSource()));
+  if (gradient && resultBehind(op.getSource(), gradient).getResultNumber() > 0)
+    problem.lengths = memoryOf(KeySums(gradient).lengths);
   RegionDraft draft(*this, problem, RegionPlanner::OfQueries, std::move(reads));
+  limitRows(draft);
   KernelRegion region = rowsOfSharedHeads(draft, "head_sums");
   for (const WrittenValue &each : outputs)
     storeSharedRows(region, draft, each);

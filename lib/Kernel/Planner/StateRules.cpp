@@ -44,6 +44,10 @@ KeySums::KeySums(Operation *op) {
   if (auto state = dyn_cast<attn::StateOp>(op)) {
     features = state.getFeatures(), value = state.getValue(), lengths = state.getLengths();
     matrix = state.getState(), sum = state.getSum();
+  } else if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op)) {
+    features = gradient.getKeyFeatures(), value = gradient.getValue(), lengths = gradient.getLengths();
+    initialMatrix = gradient.getInitialState(), initialSum = gradient.getInitialSum(), initialUnit = gradient.getInitialScale();
+    decay = gradient.getDecay(), erase = gradient.getErase();
   } else {
     auto readout = cast<attn::CausalReadoutOp>(op);
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
@@ -320,7 +324,7 @@ static bool isStateStored(Operation *op) {
 
 void kernel::addStateRules(TermRules &rules) {
   constexpr Side rows = Side::Rows, keys = Side::Keys, memory = Side::Memory;
-  rules.add<attn::GateOp>({.sides = {rows}, .build = buildGate});
+  rules.add<attn::GateOp>({.sides = {rows}, .isEpilogue = true, .build = buildGate});
   rules.add<attn::EffattOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "readout", .build = buildEffatt,
                              .materialize = materializeMeans});
   rules.add<attn::StateOp>({.sides = {keys, keys}, .build = buildState, .materialize = materializeState, .isMaterialized = isStateStored});

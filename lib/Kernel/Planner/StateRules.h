@@ -22,7 +22,7 @@ struct KeySums {
   bool needsSum() const; ///< whether anyone reads z
 
   mlir::Value features, value, lengths;  ///< [batch, heads, N, m], [batch, G, N, dv], [batch] or null
-  mlir::Value matrix, sum;               ///< S and z of all keys
+  mlir::Value matrix, sum;               ///< S and z of all keys; null of a gradient's
   mlir::Value initialMatrix, initialSum; ///< of the keys before the first; null: none
   mlir::Value unit, initialUnit;         ///< M of all keys, and of those; null: they are in no unit
   mlir::Value decay; ///< [heads], [batch, heads, N] or [batch, heads, N, m]: what each key leaves of those before it; null: all

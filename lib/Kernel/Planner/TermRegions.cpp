@@ -479,6 +479,17 @@ static bool readByRegion(Value value, const OpSet &reads) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) { return reads.contains(user); });
 }
 
+/// What is made of a readout's gradient and read by ops that are not: all of it comes from one run of the kernels.
+static SmallVector<Value> readByOthers(Operation *gradient) {
+  SmallVector<Value> values;
+  auto isApart = [&](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>() && !isBehindSameStream(user, gradient); };
+  for (Operation &op : *gradient->getBlock())
+    for (Value value : op.getResults())
+      if (reductionOf(value) == gradient && llvm::any_of(value.getUsers(), isApart))
+        values.push_back(value);
+  return values;
+}
+
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -496,11 +507,24 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return failure();
   if (tokensFirst)
     named = startProblem();
-  SmallVector<WrittenValue> numbers; // of rows, which come along for those that read them
-  for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
-    if (other != value && shapeOf(other).size() == 3 && !other.use_empty() && !memoryOf(other) && !isState(other) && !missing.contains(other) &&
-        !readByRegion(other, reads))
-      outputs.push_back({other, Output{allocateNumbers(other, rowsBehind(other)), 0, std::nullopt}}), numbers.push_back(outputs.back());
+  SmallVector<WrittenValue> beside; // what comes along for those that read it
+  auto add = [&](Value other, Value memory) {
+    outputs.push_back({other, Output{memory, 0, std::nullopt}}), beside.push_back(outputs.back());
+  };
+  auto isNew = [&](Value other) { return other != value && !memoryOf(other) && !placeOf(other) && !missing.contains(other); };
+  if (reduction && frameOf(reduction) == Frame::ChunkGradients) {
+    for (Value other : llvm::make_filter_range(readByOthers(reduction), isNew)) {
+      const WrittenValue alone{other, Output()};
+      if (failed(prepare(alone, reads, later)))
+        return failure();
+      bool tokens = shapeOf(other).size() == 4;
+      add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(other, rowsBehind(other)));
+    }
+  } else {
+    for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
+      if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
+        add(other, allocateNumbers(other, rowsBehind(other)));
+  }
   if (ofKeys)
     later.insert(op);
   for (Operation *before : later)
@@ -527,7 +551,10 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   }();
   for (const WrittenValue &each : outputs)
     missing.remove(each.value);
-  for (const WrittenValue &each : numbers)
-    workspaces[each.value] = each.output.memory;
+  for (const WrittenValue &each : beside)
+    if (ArrayRef<int64_t> shape = shapeOf(each.value); shape.size() == 4)
+      computed[each.value] = Tokens{each.output.memory, 0, shape[1], shape[3], {}};
+    else
+      workspaces[each.value] = each.output.memory;
   return written;
 }

@@ -91,7 +91,7 @@ bool makesPairs(attn::ContractOp op);
 bool sumsKeys(attn::ContractOp op);
 /// result[key, …] = Σ_query weights[query, key] x[query, …].
 bool sumsQueries(attn::ContractOp op);
-/// Σ a b of each row.
+/// Σ a b of each row, of queries or keys.
 bool multipliesRows(attn::ContractOp op);
 /// Whether a value is what weights of pairs are made of, which are in no memory.
 bool arePairs(mlir::Value value);

@@ -1,0 +1,78 @@
+//===- GradientChunk.cpp - A chunk of a causal readout and its cotangents ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "GradientChunk.h"
+
+#include "HostBuilder.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys)
+    : draft(draft), at(keys), decay(op.getDecay()), a(draft.read(op.getQueryFeatures(), rows)),
+      b(existingFeatures(op.getKeyFeatures(), draft, keys)), v(draft.read(op.getValue(), keys)), u(draft.read(op.getNumerator(), rows)),
+      divides(static_cast<bool>(op.getDenominator())) {
+  if (divides)
+    w = draft.read(op.getDenominator(), rows);
+}
+
+Source GradientChunk::left(Source x, terms::DecaySpan span) const { return decayed(std::move(x), span, decay, draft, at); }
+
+Source GradientChunk::visible(Source products) const {
+  return term(terms::lowerTriangle(), {ofChannels() ? std::move(products) : left(std::move(products), terms::DecaySpan::Between)});
+}
+
+Source GradientChunk::products(Source x, Source y) const {
+  return visible(term(terms::logits(Representation::Plain, 1, draft.wide()), {std::move(x), std::move(y)}));
+}
+
+Source GradientChunk::pairs() const {
+  return ofChannels() ? term(terms::decayedPairs(draft.wide()), {a, b, gateAt(decay, draft, at)}) : products(a, b);
+}
+
+Source GradientChunk::cotangents() const {
+  Source both = term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v});
+  return visible(divides ? term(terms::plus(), {both, term(terms::spread(), {w})}) : both);
+}
+
+Source GradientChunk::carried(Source x, Source state, terms::DecaySpan span, bool weighs) const {
+  SmallVector<Source> operands{std::move(x), std::move(state)};
+  if (divides && weighs)
+    operands.push_back(w);
+  if (decay)
+    operands.push_back(decayOver(span, decay, draft, at));
+  return term(terms::carriedGradient(divides, weighs, static_cast<bool>(decay)), operands);
+}
+
+Source GradientChunk::sumsOfOthers(Source begin, Source p, Source x, bool transposed) const {
+  if (ofChannels())
+    return term(terms::decayedPairSums(transposed, draft.wide()), {std::move(begin), std::move(p), std::move(x), gateAt(decay, draft, at)});
+  return term(terms::pairSums(draft.wide(), transposed), {std::move(begin), term(terms::belowDiagonal(), {std::move(p)}), std::move(x)});
+}
+
+GradientChunk::Sums GradientChunk::sums(Source begin, Source p, Source x, bool transposed, bool ofOthers) const {
+  if (!ofOthers && !ofChannels())
+    return {term(terms::pairSums(draft.wide(), transposed), {std::move(begin), std::move(p), std::move(x)}), nullptr};
+  Source others = sumsOfOthers(std::move(begin), p, x, transposed);
+  return {term(terms::withOwnPairs(), {others, std::move(p), std::move(x)}), others};
+}
+
+Source GradientChunk::shares(Source x, Source y) const {
+  return term(ofChannels() ? terms::times() : terms::featureProducts(), {std::move(x), std::move(y)});
+}
+
+RegionOutput kernel::storedRows(Source source, Axis rows, Value memory) {
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(rows)};
+  place.back().limit = Index::size(memory, 2);
+  auto type = cast<MemRefType>(memory.getType());
+  if (type.getRank() == 4)
+    place.push_back(columnsOf(type.getDimSize(3)));
+  return {std::move(source), memory, place};
+}

@@ -1,0 +1,63 @@
+//===- GradientChunk.h - A chunk of a causal readout and its cotangents -*- C++ -*- ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PLANNER_GRADIENTCHUNK_H
+#define ATTUNE_LIB_KERNEL_PLANNER_GRADIENTCHUNK_H
+
+#include "StateRules.h"
+
+namespace attune::kernel {
+
+/// What all passes over the chunks of a readout's gradient read at the chunk of a site (the formulas: Terms/ReadoutGradients.cpp).
+class GradientChunk {
+public:
+  GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys);
+
+  /// Whether every feature decays in its own way: then decay stands inside of sums over features, and not in weights of pairs.
+  bool ofChannels() const { return decaysChannels(decay); }
+  /// x with what decay leaves of it over a span.
+  fusion::Source left(fusion::Source x, terms::DecaySpan span) const;
+  /// p of pairs j ≤ i, with their decay.
+  fusion::Source pairs() const;
+  /// p̄ of pairs j ≤ i, with their decay but where every feature has its own.
+  fusion::Source cotangents() const;
+  /// ⟨x_i, y_j⟩ in the same way.
+  fusion::Source products(fusion::Source x, fusion::Source y) const;
+  /// What the chunks before, or behind, give to each row: x with their state, and its sum as often as w says if the state `weighs`.
+  fusion::Source carried(fusion::Source x, fusion::Source state, terms::DecaySpan span, bool weighs) const;
+  /// `begin` and sums over the pairs p of the chunk: p x, or pᵀ x. Of others: without those of a token with itself.
+  struct Sums {
+    fusion::Source all, ofOthers; ///< of others: null where nobody asks for them
+  };
+  Sums sums(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed, bool ofOthers) const;
+  fusion::Source sumsOfOthers(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed) const;
+  /// ⟨x, y⟩ of each row, or of each of its features.
+  fusion::Source shares(fusion::Source x, fusion::Source y) const;
+
+private:
+  /// Products of pairs j ≤ i.
+  fusion::Source visible(fusion::Source products) const;
+
+  RegionDraft &draft;
+  Place at;
+  mlir::Value decay; ///< null: nothing decays
+
+public:
+  fusion::Source a, b, v, u, w; ///< of features, values and cotangents; w null without denominators
+  bool divides;
+};
+
+/// The store of numbers of rows [batch, H, n], or of tokens [batch, H, n, c], of each query head.
+fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::Value memory);
+/// The result of a reduction that a value is made of.
+mlir::OpResult resultBehind(mlir::Value value, mlir::Operation *reduction);
+/// All tiles of a source.
+Tiles blocksOf(fusion::Source source, unsigned count);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PLANNER_GRADIENTCHUNK_H
