@@ -56,11 +56,11 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           = with_own_pairs(
 // CHECK:           output %{{.*}} to grad_q
 // CHECK:           = feature_products(
-// CHECK:           output %{{.*}} to workspace0[batch, head, query : rows
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, query : rows
 // CHECK:           carry state(
 // CHECK-LABEL: region @decays_backward_key_gradients grid(batch, head)
 // CHECK:         = stage query step 16 reverse with key
-// CHECK:           output %{{.*}} to workspace1[batch, head, key : rows
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK-LABEL: region @decays_backward_decay_gradients grid(batch, head)
 // CHECK:         = stage query step 16 reverse with key
 // CHECK:           = minus(
@@ -79,14 +79,14 @@ func.func @decays(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
 // CHECK-LABEL: region @erases_backward_written grid(batch, head)
 // CHECK:         = stage query step 16 with key
 // CHECK:           = unit_inverse(
-// CHECK:           output %{{.*}} to workspace0[batch, head, key : rows
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK:           carry erased_sums(
 // CHECK-LABEL: region @erases_backward_key_gradients grid(batch, head)
 // CHECK:         = stage query step 16 reverse with key
 // CHECK:           = value_readout_gradient(
 // CHECK:           = product{{.*}}transposed
-// CHECK:           output %{{.*}} to workspace1[batch, head, key : rows
-// CHECK:           output %{{.*}} to workspace2[batch, head, key : rows
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK:           output %{{.*}} to grad_v
 // CHECK:           carry erased_sums(
 // CHECK-LABEL: region @erases_backward_query_gradients grid(batch, head)

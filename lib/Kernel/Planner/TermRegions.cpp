@@ -513,7 +513,9 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   };
   auto isNew = [&](Value other) { return other != value && !memoryOf(other) && !placeOf(other) && !missing.contains(other); };
   if (reduction && frameOf(reduction) == Frame::ChunkGradients) {
-    for (Value other : llvm::make_filter_range(readByOthers(reduction), isNew)) {
+    for (Value other : readByOthers(reduction)) {
+      if (!isNew(other))
+        continue;
       const WrittenValue alone{other, Output()};
       if (failed(prepare(alone, reads, later)))
         return failure();
