@@ -16,6 +16,7 @@
 #define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 
 #include "Planner/FeatureGroups.h"
+#include "Planner/GradientChunk.h"
 #include "Planner/StateRules.h"
 #include "Prepare.h"
 #include "Regions/CompressionRegion.h"
@@ -106,11 +107,11 @@ private:
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const OpSet &reads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                        mlir::Value shares, const OpSet &reads);
-  mlir::Value allocateShares(attn::CausalReadoutGradientOp op);
-  /// `shares`: of queries and keys, for the pass that makes gradients of decay; null where nobody asks for it.
+                                        mlir::Value shares, const StateMemory &before, const OpSet &reads);
+  DecayShares allocateShares(attn::CausalReadoutGradientOp op);
+  StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);
   mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                           std::pair<mlir::Value, mlir::Value> shares, const OpSet &reads);
+                                           const DecayShares &shares, const StateMemory &before, const OpSet &reads);
   /// What is made of result `number`, summed up over heads that share one.
   mlir::LogicalResult writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, llvm::ArrayRef<WrittenValue> outputs,
                                        const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads);

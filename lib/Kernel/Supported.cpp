@@ -45,6 +45,18 @@ static bool isPerToken(attn::FeatureMapAttr map) {
   return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
 }
 
+/// Why gradients of a readout that goes on from a state, or whose last one has a cotangent, have no kernels; empty: they have.
+static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
+  if (op.getInitialScale())
+    return "gradients of states that stand rescaled";
+  auto heads = [](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
+  if (heads(op.getQueryFeatures()) != heads(op.getKeyFeatures()) || heads(op.getKeyFeatures()) != heads(op.getValue()))
+    return "gradients of states that heads share";
+  bool divides = static_cast<bool>(op.getDenominator());
+  bool fits = (!op.getInitialState() || divides == static_cast<bool>(op.getInitialSum())) && (!op.getState() || divides == static_cast<bool>(op.getSum()));
+  return fits ? "" : "gradients of states without the sums that a denominator has";
+}
+
 /// Gradients that the interpreter alone has; empty: there are kernels.
 static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   bool ofGradients = isa<attn::ScaleOp, attn::AddOp, attn::MultiplyOp, attn::SpreadOp, attn::SumHeadsOp, attn::SoftmaxWeightsOp,
@@ -58,8 +70,10 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
   if (readout && readout.getErase() && (readout.getDenominator() || readout.getQueryFeatures().getType().getDimSize(1) != readout.getKeyFeatures().getType().getDimSize(1)))
     return "gradients of what erases beside a denominator, or where query heads share keys";
-  if (readout && (readout.getInitialState() || readout.getState() || readout.getSum() || !readout.getNumerator()))
-    return "gradients of states";
+  if (readout && !readout.getNumerator())
+    return "gradients of states alone";
+  if (readout && (readout.getInitialState() || readout.getState()))
+    return statesWithoutKernels(readout);
   return "";
 }
 

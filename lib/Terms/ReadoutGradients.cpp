@@ -126,6 +126,30 @@ struct FeatureProducts : Term {
   }
 };
 
+/// ⟨S, S'⟩ of each feature, or of all.
+struct StateProducts : Term {
+  StateProducts(bool divides, bool ofFeatures) : divides(divides), ofFeatures(ofFeatures) {}
+
+  StringRef name() const override { return "state_products"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> x = operands[0]->tiles(site), y = operands[1]->tiles(site);
+    Value all;
+    for (size_t number = 0; number < x.size(); number += divides ? 2 : 1) {
+      Value each = tiles.reduceAdd(tiles.times(x[number], y[number]), 1);                           // [m]
+      if (divides)
+        each = tiles.plus(each, tiles.times(x[number + 1], y[number + 1]));
+      if (ofFeatures)
+        return {each};
+      Value sum = tiles.reduceAdd(tiles.expand(each, 0, {1, tiles.shape(each)[0]}), 1);             // [1]
+      all = all ? tiles.plus(all, sum) : sum;
+    }
+    return {all};
+  }
+
+  bool divides, ofFeatures;
+};
+
 //===----------------------------------------------------------------------===//
 // Sums over what stands behind a token
 //===----------------------------------------------------------------------===//
@@ -174,5 +198,6 @@ terms::TermPtr terms::pairSums(bool wide, bool transposed) { return std::make_un
 terms::TermPtr terms::valueReadoutGradient(bool wide, bool divides) { return std::make_unique<ValueReadoutGradient>(wide, divides); }
 terms::TermPtr terms::withOwnPairs() { return std::make_unique<WithOwnPairs>(); }
 terms::TermPtr terms::featureProducts() { return std::make_unique<FeatureProducts>(); }
+terms::TermPtr terms::stateProducts(bool divides, bool ofFeatures) { return std::make_unique<StateProducts>(divides, ofFeatures); }
 terms::TermPtr terms::suffixSums() { return std::make_unique<SuffixSums>(); }
 terms::StreamedPtr terms::rowTotals(int64_t width, unsigned count) { return std::make_unique<RowTotals>(width, count); }

@@ -49,6 +49,7 @@ public:
   KernelRegion region(bool reverse, StepForm step, ArrayRef<RegionOutput> outputs) const {
     Stage stage = chunks.stage();
     stage.state = state, stage.reverse = reverse;
+    stage.begin = reverse ? cotangentOfState(op, draft, chunks.keys()) : chunks.stateBefore(sums, draft, {}, /*withSums=*/false);
     step.outputs.assign(outputs.begin(), outputs.end());
     KernelRegion region = chunks.region(stream(stage, std::move(step)));
     region.suffix = name;
@@ -80,7 +81,8 @@ static KernelRegion writtenRegion(RegionDraft &draft, attn::CausalReadoutGradien
   return pass.region(/*reverse=*/false, pass.erasing.step(u, pass.width), storedRows(u, Axis::Key, rows.written.memory));
 }
 
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, Value shares, ArrayRef<WrittenValue> outputs) {
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, Value shares, const StateMemory &before,
+                               ArrayRef<WrittenValue> outputs) {
   ErasingPass pass(draft, op, "key_gradients");
   GradientChunk &chunk = pass.chunk;
   chunk.v = pass.rowsOfKeys(rows.written);
@@ -96,14 +98,18 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
     llvm::append_range(stores, everyRowOf(draft, each, pass.chunks.keys()));
   if (shares)
     stores.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
-  return pass.region(/*reverse=*/true,
-                     pass.erasing.step({{chunk.left(chunk.a, DecaySpan::Since), chunk.u},
-                                        {chunk.left(pass.erasing.erasedFeatures(), DecaySpan::Since), taken}},
-                                       pass.width),
-                     stores);
+  KernelRegion region = pass.region(/*reverse=*/true,
+                                    pass.erasing.step({{chunk.left(chunk.a, DecaySpan::Since), chunk.u},
+                                                       {chunk.left(pass.erasing.erasedFeatures(), DecaySpan::Since), taken}},
+                                                      pass.width),
+                                    stores);
+  if (before.matrix)
+    pass.chunks.store(region, region.effects.front(), before);
+  return region;
 }
 
-static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, Value shares, ArrayRef<WrittenValue> outputs) {
+static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, const DecayShares &shares,
+                                  ArrayRef<WrittenValue> outputs) {
   ErasingPass pass(draft, op, "query_gradients");
   GradientChunk &chunk = pass.chunk;
   chunk.v = pass.rowsOfKeys(rows.written);
@@ -125,22 +131,24 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
     llvm::append_range(stores, everyRowOf(draft, each, resultBehind(each.value, op).getResultNumber() == 0 ? pass.chunks.rows() : pass.chunks.keys()));
   if (shares) {
     Source own = chunk.shares(chunk.a, sums.ofOthers), erasedOnes = chunk.shares(pass.erasing.erasedFeatures(), ofErased);
-    stores.push_back(storedRows(term(terms::plus(), {own, erasedOnes}), Axis::Query, shares));
+    stores.push_back(storedRows(term(terms::plus(), {own, erasedOnes}), Axis::Query, shares.ofQueries));
   }
-  return pass.region(/*reverse=*/false, pass.erasing.step(chunk.v, pass.width), stores);
+  KernelRegion region = pass.region(/*reverse=*/false, pass.erasing.step(chunk.v, pass.width), stores);
+  if (shares.ofState)
+    storeStateShares(region, op, draft, pass.chunks.keys(), shares.ofState);
+  return region;
 }
 
 LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
-                                                std::pair<Value, Value> shares, const OpSet &reads) {
+                                                const DecayShares &shares, const StateMemory &before, const OpSet &reads) {
   Rows rows{allocateRows(op.getValue(), problem.heads(), problem.valueWidth()), allocateRows(op.getValue(), problem.heads(), problem.valueWidth()),
             allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3])};
   SmallVector<WrittenValue> ofValues, others;
   for (const WrittenValue &each : outputs)
-    if (each.value != op.getDecayGradient())
-      (resultBehind(each.value, op).getResultNumber() == 2 ? ofValues : others).push_back(each);
+    (resultBehind(each.value, op).getResultNumber() == 2 ? ofValues : others).push_back(each);
   RegionDraft written(*this, problem, RegionPlanner::OfAll, reads), keys(*this, problem, RegionPlanner::OfAll, reads),
       queries(*this, problem, RegionPlanner::OfAll, reads);
-  if (failed(buildKernel(writtenRegion(written, op, rows))) || failed(buildKernel(keysRegion(keys, op, rows, shares.second, ofValues))))
+  if (failed(buildKernel(writtenRegion(written, op, rows))) || failed(buildKernel(keysRegion(keys, op, rows, shares.ofKeys, before, ofValues))))
     return failure();
-  return buildKernel(queriesRegion(queries, op, rows, shares.first, others));
+  return buildKernel(queriesRegion(queries, op, rows, shares, others));
 }

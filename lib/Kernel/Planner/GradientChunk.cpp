@@ -76,3 +76,13 @@ RegionOutput kernel::storedRows(Source source, Axis rows, Value memory) {
     place.push_back(columnsOf(type.getDimSize(3)));
   return {std::move(source), memory, place};
 }
+
+Source kernel::cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at) {
+  return op.getState() ? draft.host.stateOf(op.getState(), op.getSum(), featureWidths(op.getKeyFeatures()), at) : nullptr;
+}
+
+void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory) {
+  Source products = term(terms::stateProducts(static_cast<bool>(op.getSum()), decaysChannels(op.getDecay())),
+                         {region.effects.front(), cotangentOfState(op, draft, at)});
+  region.outputs.push_back({products, memory, {entryOf(Axis::Batch), entryOf(at.head), columnsOf(cast<MemRefType>(memory.getType()).getDimSize(2))}});
+}

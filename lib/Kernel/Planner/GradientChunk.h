@@ -8,9 +8,18 @@
 #ifndef ATTUNE_LIB_KERNEL_PLANNER_GRADIENTCHUNK_H
 #define ATTUNE_LIB_KERNEL_PLANNER_GRADIENTCHUNK_H
 
+#include "Regions/StateMemory.h"
 #include "StateRules.h"
 
 namespace attune::kernel {
+
+/// What the passes over chunks leave for the one that makes gradients of decay; null where nobody asks for these.
+struct DecayShares {
+  explicit operator bool() const { return static_cast<bool>(ofQueries); }
+
+  mlir::Value ofQueries, ofKeys; ///< ⟨a_i, ā_i⟩ and ⟨b_i, b̄_i⟩ of each row, [batch, H, n], or of each of its features, [batch, H, n, m]
+  mlir::Value ofState;           ///< ⟨S, S̄⟩ behind the last token, [batch, H, 1 or m]; null: the last state has no cotangent
+};
 
 /// What all passes over the chunks of a readout's gradient read at the chunk of a site (the formulas: Terms/ReadoutGradients.cpp).
 class GradientChunk {
@@ -53,6 +62,10 @@ public:
 
 /// The store of numbers of rows [batch, H, n], or of tokens [batch, H, n, c], of each query head.
 fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::Value memory);
+/// S̄ and z̄ of the state behind the last token; null: it has none.
+fusion::Source cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
+/// Stores ⟨S, S̄⟩ of the state that a region of chunks carries in the end.
+void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory);
 /// The result of a reduction that a value is made of.
 mlir::OpResult resultBehind(mlir::Value value, mlir::Operation *reduction);
 /// All tiles of a source.

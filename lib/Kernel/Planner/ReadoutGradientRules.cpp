@@ -38,8 +38,7 @@ OpResult kernel::resultBehind(Value value, Operation *reduction) {
 
 Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
 
-/// `shares`: where the third pass reads what each query has to do with those before it; null: it is not asked for.
-static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, Value shares) {
+static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
@@ -55,14 +54,16 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
   if (shares)
-    step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares));
+    step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares.ofQueries));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
+  if (shares.ofState)
+    storeStateShares(region, op, draft, keys, shares.ofState);
   return region;
 }
 
-/// The stage of the second pass, with what it stores of each chunk.
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value shares,
+/// The stage of the second pass, with what it stores of each chunk, and of the state before the first token.
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value shares, const StateMemory &before,
                                function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
@@ -75,7 +76,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
                          {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
   Source ofKeys = draft.problem.lengths ? term(terms::existing(Axis::Key), {sums.all}) : sums.all;
   Stage stage = chunks.stage();
-  stage.state = state, stage.reverse = true;
+  stage.state = state, stage.reverse = true, stage.begin = cotangentOfState(op, draft, keys);
   SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
   if (op.getDecay())
     operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
@@ -88,11 +89,13 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
     step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "key_gradients";
+  if (before.matrix)
+    chunks.store(region, region.effects.front(), before);
   return region;
 }
 
 /// ḡ of the tokens of each head that has a decay of its own; of a decay of the head their sum over batch and tokens.
-static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value ofQueries, Value ofKeys, Value result) {
+static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const DecayShares &given, Value result) {
   const Problem &problem = draft.problem;
   int64_t rank = cast<RankedTensorType>(op.getDecay().getType()).getRank(), width = rank == 4 ? shapeOf(op.getDecay())[3] : 1;
   auto read = [&](Value memory) {
@@ -104,28 +107,32 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
   SmallVector<int64_t> shape{problem.keyTile()};
   if (rank == 4)
     shape.push_back(width);
-  Source shares = term(terms::minus(), {read(ofQueries), read(ofKeys)});
+  Source shares = term(terms::minus(), {read(given.ofQueries), read(given.ofKeys)});
   if (problem.heads() != problem.sharedHeads())
     shares = stream(membersOf(draft.plan, Axis::SharedHead, problem.heads() / problem.sharedHeads()),
                     {terms::compose(Representation::Plain, {shape}), {shares}});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   Source ofTokens = term(terms::suffixSums(), {shares, state});
-  if (problem.lengths)
+  if (problem.lengths || rank == 1) // rows past the last token are summed up
     ofTokens = term(terms::existing(Axis::Key), {ofTokens});
   Stage stage = ChunkStage(problem).stage();
   stage.state = state, stage.reverse = true;
   Axis head = problem.heads() == problem.sharedHeads() ? Axis::Head : Axis::SharedHead;
+  if (given.ofState)
+    stage.begin = fusion::memory(given.ofState, {entryOf(Axis::Batch), entryOf(head), columnsOf(width)});
   KernelRegion region{problem.name, "decay_gradients", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {head, tile::Axis::Head}}, draft.plan.extents, {}};
   if (rank > 1) {
     StepForm step{terms::rowTotals(width, 1), {shares}};
     SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(head), kernel::rowsOf(Axis::Key)};
-    place.back().limit = Index::size(ofKeys, 2);
+    place.back().limit = Index::size(given.ofKeys, 2);
     if (rank == 4)
       place.push_back(columnsOf(width));
     step.outputs.push_back({ofTokens, result, place});
     region.effects = {stream(stage, std::move(step))};
     return region;
   }
+  if (stage.begin)
+    stage.begin = term(terms::blocks(), {stage.begin, term(terms::scale(0), {stage.begin})});
   Source ofEntry = term(terms::select({1}), {stream(stage, {terms::rowTotals(1, 2), {shares, ofTokens}})});
   Stage entries{Axis::Batch, 1, {{"entries", Border::Begin, Border::End, false}}, draft.plan.extents};
   Source sum = stream(entries, {terms::compose(Representation::Plain, {{1}}), {ofEntry}});
@@ -187,12 +194,12 @@ static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const Writ
 }
 
 LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, Value shares,
-                                             const OpSet &reads) {
+                                             const StateMemory &before, const OpSet &reads) {
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   int64_t ofValues = shapeOf(op.getValue())[1];
   if (problem.heads() == problem.sharedHeads() && problem.heads() == ofValues)
-    return buildKernel(keysRegion(draft, op, shares, [&](Source ofKeys, Source ofValue) {
+    return buildKernel(keysRegion(draft, op, shares, before, [&](Source ofKeys, Source ofValue) {
       draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}, Tiles()});
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
@@ -202,7 +209,7 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
   Tokens values = allocateRows(op.getValue(), problem.heads(), problem.valueWidth());
   auto ofHeads = [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); };
-  if (failed(buildKernel(keysRegion(draft, op, shares, ofHeads))))
+  if (failed(buildKernel(keysRegion(draft, op, shares, before, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
   for (unsigned number : {1u, 2u}) {
@@ -230,12 +237,36 @@ LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalRea
   return region.outputs.empty() ? success() : LogicalResult(buildKernel(region));
 }
 
-/// Numbers of rows of each query head, or of all their features, which two passes leave for the third.
-Value HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
-  int64_t heads = shapeOf(op.getQueryFeatures())[1];
-  if (decaysChannels(op.getDecay()))
-    return allocateRows(op.getKeyFeatures(), heads, shapeOf(op.getDecay())[3]).memory;
-  return allocateNumbers(op.getQueryFeatures(), op.getKeyFeatures());
+DecayShares HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
+  int64_t heads = shapeOf(op.getQueryFeatures())[1], features = shapeOf(op.getKeyFeatures())[3];
+  bool channels = decaysChannels(op.getDecay());
+  auto rows = [&] { return channels ? allocateRows(op.getKeyFeatures(), heads, features).memory : allocateNumbers(op.getQueryFeatures(), op.getKeyFeatures()); };
+  DecayShares shares{rows(), rows(), Value()};
+  TileBuilder host(site.host, site.loc);
+  if (op.getState())
+    shares.ofState = site.workspace({ShapedType::kDynamic, heads, channels ? features : 1}, host.dim(rowsOf(op.getKeyFeatures()).memory, 0));
+  return shares;
+}
+
+/// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
+StateMemory HostBuilder::stateGradients(attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs) {
+  StateMemory result;
+  for (const WrittenValue &each : outputs) {
+    if (each.value == op.getStateGradient())
+      result.matrix = each.output.memory;
+    if (each.value == op.getSumGradient())
+      result.sum = each.output.memory;
+  }
+  if (!result.matrix && !result.sum)
+    return {};
+  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
+  TileBuilder host(site.host, site.loc);
+  StateMemory all = StateMemory::allocate(site, {.sums = static_cast<bool>(op.getDenominator())}, host.dim(rowsOf(op.getKeyFeatures()).memory, 0),
+                                          shapeOf(op.getKeyFeatures())[1], widths, shapeOf(op.getValue())[3]);
+  for (Value StateMemory::*memory : {&StateMemory::matrix, &StateMemory::sum})
+    if (result.*memory)
+      all.*memory = result.*memory;
+  return all;
 }
 
 /// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU
@@ -256,9 +287,10 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   for (const WrittenValue &each : outputs) {
     if (each.value == op.getDecayGradient())
       ofDecay = each.output.memory;
-    else
+    else if (each.value != op.getStateGradient() && each.value != op.getSumGradient())
       (resultBehind(each.value, op).getResultNumber() == 0 ? ofQueries : ofKeys).push_back(each);
   }
+  StateMemory before = stateGradients(op, outputs);
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule, problem.causal = true;
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
@@ -266,25 +298,23 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.value.width = shapeOf(op.getValue())[3];
   problem.schedule = scheduleOfChunks(named.schedule, static_cast<bool>(op.getErase()));
   problem.lengths = memoryOf(KeySums(op).lengths);
-  Value queryShares, keyShares;
-  if (ofDecay)
-    queryShares = allocateShares(op), keyShares = allocateShares(op);
-  if (op.getErase() && failed(writeErasingGradient(problem, op, outputs, {queryShares, keyShares}, reads)))
-    return failure();
-  if (op.getErase())
-    ofQueries.clear(), ofKeys.clear();
-  if (!ofQueries.empty() || (ofDecay && !op.getErase())) {
+  DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();
+  if (op.getErase()) {
+    llvm::append_range(ofQueries, ofKeys);
+    if (failed(writeErasingGradient(problem, op, ofQueries, shares, before, reads)))
+      return failure();
+  } else {
     RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
-    if (failed(buildKernel(queriesRegion(draft, op, ofQueries, queryShares))))
+    if ((!ofQueries.empty() || shares) && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares))))
+      return failure();
+    if ((!ofKeys.empty() || shares || before.matrix) && failed(writeKeyGradients(problem, op, ofKeys, shares.ofKeys, before, reads)))
       return failure();
   }
-  if ((!ofKeys.empty() || (ofDecay && !op.getErase())) && failed(writeKeyGradients(problem, op, ofKeys, keyShares, reads)))
-    return failure();
   if (!ofDecay)
     return success();
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
-  return buildKernel(decayRegion(draft, op, queryShares, keyShares, ofDecay));
+  return buildKernel(decayRegion(draft, op, shares, ofDecay));
 }
 
 /// What the heads of a group have in memory, added up.

@@ -1,4 +1,4 @@
-"""Compiled attention in PyTorch: forward only.
+"""Compiled attention in PyTorch, with gradients where there are kernels of them.
 
     attune.torch.swap(model, attune.torch.Flurka, rank=64, keys=512)     # every nn.MultiheadAttention, with its weights
     layer.self_attn = attune.torch.PolySketch.take_over(layer.self_attn)

@@ -9,7 +9,8 @@ f32, f16 or bf16, the same for q, k and v; sums, g, β and states in f32. Values
 then each of these serves heads / qk_heads of them. `scale` is width^−1/2 unless given. The final state is None unless
 `output_final_state`; it may go into the next call as `initial_state`. With `cu_seqlens` [sequences + 1] of integers a batch
 of 1 holds sequences end to end, sequence s from token cu_seqlens[s] to the next one, and states are [sequences, heads,
-width, dv]; a sequence without tokens leaves its state as it was. Which form computes it (quadratic, in chunks, in pieces side by side) the compiler decides. Of the gated and erasing forms no gradients are compiled yet: CompileError, in backward().
+width, dv]; a sequence without tokens leaves its state as it was. Which form computes it (quadratic, in chunks, in pieces side by
+side) the compiler decides. All have gradients, of gates and states too, but with `cu_seqlens`: CompileError, in backward().
 """
 
 import typing

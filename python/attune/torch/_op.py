@@ -144,6 +144,7 @@ _attend_backward.register_autograd(_twice)
 
 def _keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
     tensors, ctx.names, ctx.spec, ctx.tokens_first = inputs
+    ctx.has_cotangent = [result.is_floating_point() for result in output]
     ctx.save_for_backward(*tensors)
 
 
@@ -156,8 +157,8 @@ def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[to
     """A cotangent that is None is 0, and nothing is computed for tensors that need no gradient."""
     tensors, names = list(context.saved_tensors), context.names.split(",")
     needed = [name for name, needs in zip(names, context.needs_input_grad[0]) if needs]
-    for output, gradient in zip(_output_names(context.spec), gradients):
-        if gradient is not None:
+    for output, gradient, floats in zip(_output_names(context.spec), gradients, context.has_cotangent):
+        if gradient is not None and floats:
             turned = gradient.transpose(1, 2) if context.tokens_first and output == "o" and gradient.dim() == 4 else gradient
             tensors.append(with_unit_rows(turned))
             names.append(f"grad_{output}")
