@@ -109,6 +109,7 @@ private:
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         mlir::Value shares, const StateMemory &before, const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
+  mlir::LogicalResult writeStateSums(const Problem &problem, const StateMemory &ofHeads, const StateMemory &result);
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);
   mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const DecayShares &shares, const StateMemory &before, const OpSet &reads);

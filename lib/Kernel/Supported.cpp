@@ -45,13 +45,16 @@ static bool isPerToken(attn::FeatureMapAttr map) {
   return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
 }
 
+/// Whether some of the heads of queries, keys and values of a readout have others in common.
+static bool sharesHeads(attn::CausalReadoutGradientOp op) {
+  auto heads = [](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
+  return heads(op.getQueryFeatures()) != heads(op.getKeyFeatures()) || heads(op.getKeyFeatures()) != heads(op.getValue());
+}
+
 /// Why gradients of a readout that goes on from a state, or whose last one has a cotangent, have no kernels; empty: they have.
 static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
   if (op.getInitialScale())
     return "gradients of states that stand rescaled";
-  auto heads = [](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
-  if (heads(op.getQueryFeatures()) != heads(op.getKeyFeatures()) || heads(op.getKeyFeatures()) != heads(op.getValue()))
-    return "gradients of states that heads share";
   bool divides = static_cast<bool>(op.getDenominator());
   bool fits = (!op.getInitialState() || divides == static_cast<bool>(op.getInitialSum())) && (!op.getState() || divides == static_cast<bool>(op.getSum()));
   return fits ? "" : "gradients of states without the sums that a denominator has";
@@ -68,7 +71,7 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
-  if (readout && readout.getErase() && (readout.getDenominator() || readout.getQueryFeatures().getType().getDimSize(1) != readout.getKeyFeatures().getType().getDimSize(1)))
+  if (readout && readout.getErase() && (readout.getDenominator() || sharesHeads(readout)))
     return "gradients of what erases beside a denominator, or where query heads share keys";
   if (readout && !readout.getNumerator())
     return "gradients of states alone";

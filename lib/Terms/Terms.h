@@ -185,6 +185,8 @@ TermPtr valueReadoutGradient(bool wide, bool divides);
 TermPtr withOwnPairs();
 /// (x, y): Σ_f x_tf y_tf over all tiles: [T].
 TermPtr featureProducts();
+/// (state): all of its tiles times a factor.
+TermPtr scaledTiles(double factor);
 /// (state, state): Σ_c S_fc S'_fc, plus z_f z'_f if the states have sums: [m] if `ofFeatures`, else their sum [1].
 TermPtr stateProducts(bool divides, bool ofFeatures);
 /// (x [T] or [T, m], state of `rowTotals`): Σ_{i ≥ t} x_i, of rows behind the tile what the state has.

@@ -81,6 +81,12 @@ Source kernel::cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDr
   return op.getState() ? draft.host.stateOf(op.getState(), op.getSum(), featureWidths(op.getKeyFeatures()), at) : nullptr;
 }
 
+Source kernel::shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at) {
+  Source state = cotangentOfState(op, draft, at);
+  int64_t share = draft.problem.heads() / draft.problem.sharedHeads();
+  return state && share > 1 ? term(terms::scaledTiles(1.0 / static_cast<double>(share)), {state}) : state;
+}
+
 void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory) {
   Source products = term(terms::stateProducts(static_cast<bool>(op.getSum()), decaysChannels(op.getDecay())),
                          {region.effects.front(), cotangentOfState(op, draft, at)});

@@ -64,6 +64,8 @@ public:
 fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::Value memory);
 /// S̄ and z̄ of the state behind the last token; null: it has none.
 fusion::Source cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
+/// The part of them that each query head begins with: their sum over those that share a state is the cotangent.
+fusion::Source shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
 /// Stores ⟨S, S̄⟩ of the state that a region of chunks carries in the end.
 void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory);
 /// The result of a reduction that a value is made of.

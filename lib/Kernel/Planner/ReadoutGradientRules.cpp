@@ -19,6 +19,7 @@
 
 #include "HostBuilder.h"
 #include "Regions/ChunkStage.h"
+#include "Regions/KeyStage.h"
 #include "Terms.h"
 
 using namespace mlir;
@@ -76,7 +77,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
                          {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
   Source ofKeys = draft.problem.lengths ? term(terms::existing(Axis::Key), {sums.all}) : sums.all;
   Stage stage = chunks.stage();
-  stage.state = state, stage.reverse = true, stage.begin = cotangentOfState(op, draft, keys);
+  stage.state = state, stage.reverse = true, stage.begin = shareOfCotangent(op, draft, keys);
   SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
   if (op.getDecay())
     operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
@@ -113,13 +114,13 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
                     {terms::compose(Representation::Plain, {shape}), {shares}});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   Source ofTokens = term(terms::suffixSums(), {shares, state});
-  if (problem.lengths || rank == 1) // rows past the last token are summed up
+  if (problem.lengths || rank == 1) // a sum over tokens has no rows past the last one
     ofTokens = term(terms::existing(Axis::Key), {ofTokens});
   Stage stage = ChunkStage(problem).stage();
   stage.state = state, stage.reverse = true;
   Axis head = problem.heads() == problem.sharedHeads() ? Axis::Head : Axis::SharedHead;
   if (given.ofState)
-    stage.begin = fusion::memory(given.ofState, {entryOf(Axis::Batch), entryOf(head), columnsOf(width)});
+    stage.begin = fusion::memory(given.ofState, {entryOf(Axis::Batch), {head, 1, 0, problem.heads() / problem.sharedHeads()}, columnsOf(width)});
   KernelRegion region{problem.name, "decay_gradients", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {head, tile::Axis::Head}}, draft.plan.extents, {}};
   if (rank > 1) {
     StepForm step{terms::rowTotals(width, 1), {shares}};
@@ -269,6 +270,16 @@ StateMemory HostBuilder::stateGradients(attn::CausalReadoutGradientOp op, ArrayR
   return all;
 }
 
+/// Cotangents of the states that query heads have of their own, added up over those that share one.
+LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMemory &ofHeads, const StateMemory &result) {
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll);
+  KernelRegion region = stateKernel(draft.plan, "state_sums", Axis::SharedHead);
+  Stage members = membersOf(draft.plan, Axis::SharedHead, problem.heads() / problem.sharedHeads());
+  Source sum = stream(members, {terms::compose(Representation::Plain, ofHeads.shapes()), {ofHeads.read({entryOf(Axis::Batch), entryOf(Axis::Head)})}});
+  region.outputs = result.write(sum, {entryOf(Axis::Batch), entryOf(Axis::SharedHead)});
+  return buildKernel(region);
+}
+
 /// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU
 /// keys that erase have too many squares for the registers of warps that have 64 columns each.
 static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, bool erases) {
@@ -290,7 +301,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     else if (each.value != op.getStateGradient() && each.value != op.getSumGradient())
       (resultBehind(each.value, op).getResultNumber() == 0 ? ofQueries : ofKeys).push_back(each);
   }
-  StateMemory before = stateGradients(op, outputs);
+  StateMemory before = stateGradients(op, outputs), ofHeads = before;
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule, problem.causal = true;
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
@@ -299,17 +310,22 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.schedule = scheduleOfChunks(named.schedule, static_cast<bool>(op.getErase()));
   problem.lengths = memoryOf(KeySums(op).lengths);
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();
+  TileBuilder host(site.host, site.loc);
+  if (before.matrix && problem.heads() > problem.sharedHeads())
+    ofHeads = StateMemory::allocate(site, {.sums = static_cast<bool>(before.sum)}, host.dim(problem.key.memory, 0), problem.heads(), before.features, before.width);
   if (op.getErase()) {
     llvm::append_range(ofQueries, ofKeys);
-    if (failed(writeErasingGradient(problem, op, ofQueries, shares, before, reads)))
+    if (failed(writeErasingGradient(problem, op, ofQueries, shares, ofHeads, reads)))
       return failure();
   } else {
     RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
     if ((!ofQueries.empty() || shares) && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares))))
       return failure();
-    if ((!ofKeys.empty() || shares || before.matrix) && failed(writeKeyGradients(problem, op, ofKeys, shares.ofKeys, before, reads)))
+    if ((!ofKeys.empty() || shares || before.matrix) && failed(writeKeyGradients(problem, op, ofKeys, shares.ofKeys, ofHeads, reads)))
       return failure();
   }
+  if (ofHeads.matrix != before.matrix && failed(writeStateSums(problem, ofHeads, before)))
+    return failure();
   if (!ofDecay)
     return success();
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];

@@ -479,13 +479,13 @@ static bool readByRegion(Value value, const OpSet &reads) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) { return reads.contains(user); });
 }
 
-/// What is made of a readout's gradient and read by ops that are not: all of it comes from one run of the kernels.
+/// Rows that are made of a readout's gradient and read by ops that are not: all of them come from one run of the kernels.
 static SmallVector<Value> readByOthers(Operation *gradient) {
   SmallVector<Value> values;
   auto isApart = [&](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>() && !isBehindSameStream(user, gradient); };
   for (Operation &op : *gradient->getBlock())
     for (Value value : op.getResults())
-      if (reductionOf(value) == gradient && llvm::any_of(value.getUsers(), isApart))
+      if (shapeOf(value).size() > 2 && reductionOf(value) == gradient && llvm::any_of(value.getUsers(), isApart))
         values.push_back(value);
   return values;
 }
