@@ -16,7 +16,6 @@
 #define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 
 #include "Planner/FeatureGroups.h"
-#include "Planner/GradientChunk.h"
 #include "Planner/StateRules.h"
 #include "Prepare.h"
 #include "Regions/CompressionRegion.h"
@@ -29,6 +28,8 @@
 #include <tuple>
 
 namespace attune::kernel {
+
+struct DecayShares;
 struct PolysketchOptions;
 
 class HostBuilder {
@@ -109,7 +110,9 @@ private:
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         mlir::Value shares, const StateMemory &before, const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
+  /// What query heads leave, summed up over those that share a state.
   mlir::LogicalResult writeStateSums(const Problem &problem, const StateMemory &ofHeads, const StateMemory &result);
+  /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);
   mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const DecayShares &shares, const StateMemory &before, const OpSet &reads);

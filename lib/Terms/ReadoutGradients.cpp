@@ -112,36 +112,6 @@ struct WithOwnPairs : Term {
   }
 };
 
-/// Σ_f x_f y_f over all tiles of features.
-struct FeatureProducts : Term {
-  StringRef name() const override { return "feature_products"; }
-  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    TileBuilder &tiles = site.tiles();
-    Value sums;
-    for (auto [x, y] : llvm::zip_equal(operands[0]->tiles(site, tiles.builder.getF32Type()), operands[1]->tiles(site))) {
-      Value part = tiles.reduceAdd(tiles.times(x, y), 1);                                           // [T]
-      sums = sums ? tiles.plus(sums, part) : part;
-    }
-    return {sums};
-  }
-};
-
-struct ScaledTiles : Term {
-  explicit ScaledTiles(double factor) : factor(factor) {}
-
-  StringRef name() const override { return "scaled_tiles"; }
-  void printParameters(raw_ostream &os) const override { os << " {factor = " << factor << '}'; }
-  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    TileBuilder &tiles = site.tiles();
-    SmallVector<Value, 3> all = operands[0]->tiles(site);
-    for (Value &tile : all)
-      tile = tiles.times(tile, tiles.constant(tiles.shape(tile), factor));
-    return all;
-  }
-
-  double factor;
-};
-
 /// ⟨S, S'⟩ of each feature, or of all.
 struct StateProducts : Term {
   StateProducts(bool divides, bool ofFeatures) : divides(divides), ofFeatures(ofFeatures) {}
@@ -213,8 +183,6 @@ terms::TermPtr terms::carriedGradient(bool divides, bool weighs, bool decays) { 
 terms::TermPtr terms::pairSums(bool wide, bool transposed) { return std::make_unique<PairSums>(wide, transposed); }
 terms::TermPtr terms::valueReadoutGradient(bool wide, bool divides) { return std::make_unique<ValueReadoutGradient>(wide, divides); }
 terms::TermPtr terms::withOwnPairs() { return std::make_unique<WithOwnPairs>(); }
-terms::TermPtr terms::featureProducts() { return std::make_unique<FeatureProducts>(); }
-terms::TermPtr terms::scaledTiles(double factor) { return std::make_unique<ScaledTiles>(factor); }
 terms::TermPtr terms::stateProducts(bool divides, bool ofFeatures) { return std::make_unique<StateProducts>(divides, ofFeatures); }
 terms::TermPtr terms::suffixSums() { return std::make_unique<SuffixSums>(); }
 terms::StreamedPtr terms::rowTotals(int64_t width, unsigned count) { return std::make_unique<RowTotals>(width, count); }

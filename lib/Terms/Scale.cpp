@@ -20,10 +20,15 @@ struct Scale : Term {
   Representation gives(Sources) const override { return representation; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site, tiles.builder.getF32Type());
+    Type f32 = tiles.builder.getF32Type();
+    SmallVector<Value, 3> sums = operands[0]->tiles(site, f32);
     for (const Source &further : operands.drop_front())
-      x = tiles.plus(x, further->tile(site, tiles.builder.getF32Type()));
-    return {factor == 1 ? x : tiles.times(x, tiles.constant(tiles.shape(x), factor))};
+      for (auto [sum, x] : llvm::zip_equal(sums, further->tiles(site, f32)))
+        sum = tiles.plus(sum, x);
+    for (Value &sum : sums)
+      if (factor != 1)
+        sum = tiles.times(sum, tiles.constant(tiles.shape(sum), factor));
+    return sums;
   }
 
   double factor;

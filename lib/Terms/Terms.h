@@ -19,7 +19,7 @@ using StreamedPtr = std::unique_ptr<StreamedTerm>;
 
 // Of each token.
 
-/// (x, …): factor times the sum of all, in f32, which may be exponents.
+/// (x, …): factor times the sum of all, tile by tile, in f32, which may be exponents.
 TermPtr scale(double factor, fusion::Representation gives = fusion::Representation::Plain);
 /// (x): (x − mean) / sqrt(variance + ε) of each row or, with `l2`, x / sqrt(Σ x² + ε).
 TermPtr qkNorm(double epsilon, bool l2 = false);
@@ -163,7 +163,7 @@ TermPtr softmaxWeights();
 TermPtr spread();
 /// (w, c): c (1 − tanh²(factor · w)).
 TermPtr softcapGradient(double factor);
-/// (a, b): Σ_c a_tc b_tc of each row: [T].
+/// (a, b): Σ_c a_tc b_tc of each row, over all tiles: [T].
 TermPtr rowProducts();
 /// (δ [T], z [T]): −δ / (z + bias), 0 where the guard holds the denominator back.
 TermPtr denominatorGradient(attn::DenominatorAttr guard);
@@ -183,10 +183,6 @@ TermPtr pairSums(bool wide, bool transposed);
 TermPtr valueReadoutGradient(bool wide, bool divides);
 /// (x, p, y): x_t + p_tt y_t of each tile.
 TermPtr withOwnPairs();
-/// (x, y): Σ_f x_tf y_tf over all tiles: [T].
-TermPtr featureProducts();
-/// (state): all of its tiles times a factor.
-TermPtr scaledTiles(double factor);
 /// (state, state): Σ_c S_fc S'_fc, plus z_f z'_f if the states have sums: [m] if `ofFeatures`, else their sum [1].
 TermPtr stateProducts(bool divides, bool ofFeatures);
 /// (x [T] or [T, m], state of `rowTotals`): Σ_{i ≥ t} x_i, of rows behind the tile what the state has.

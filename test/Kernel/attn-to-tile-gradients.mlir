@@ -55,7 +55,7 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           = pair_sums(
 // CHECK:           = with_own_pairs(
 // CHECK:           output %{{.*}} to grad_q
-// CHECK:           = feature_products(
+// CHECK:           = row_products(
 // CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, query : rows
 // CHECK:           carry state(
 // CHECK-LABEL: region @decays_backward_key_gradients grid(batch, head)

@@ -120,7 +120,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
                                        /*transposed=*/false);
   bool channels = shapeOf(op.getErase()).size() == 4;
   Source ofKeys = term(terms::plus(), {pass.rowsOfKeys(rows.keys), term(terms::times(), {ofErased, gateAt(op.getErase(), draft, pass.chunks.keys())})});
-  Source ofErase = term(channels ? terms::times() : terms::featureProducts(), {chunk.b, ofErased});
+  Source ofErase = term(channels ? terms::times() : terms::rowProducts(), {chunk.b, ofErased});
   if (draft.problem.lengths)
     ofKeys = term(terms::existing(Axis::Key), {ofKeys}), ofErase = term(terms::existing(Axis::Key), {ofErase});
   SmallVector<Tiles> results(op.getNumResults());

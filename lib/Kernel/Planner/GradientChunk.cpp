@@ -65,7 +65,7 @@ GradientChunk::Sums GradientChunk::sums(Source begin, Source p, Source x, bool t
 }
 
 Source GradientChunk::shares(Source x, Source y) const {
-  return term(ofChannels() ? terms::times() : terms::featureProducts(), {std::move(x), std::move(y)});
+  return term(ofChannels() ? terms::times() : terms::rowProducts(), {std::move(x), std::move(y)});
 }
 
 RegionOutput kernel::storedRows(Source source, Axis rows, Value memory) {
@@ -84,7 +84,7 @@ Source kernel::cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDr
 Source kernel::shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at) {
   Source state = cotangentOfState(op, draft, at);
   int64_t share = draft.problem.heads() / draft.problem.sharedHeads();
-  return state && share > 1 ? term(terms::scaledTiles(1.0 / static_cast<double>(share)), {state}) : state;
+  return state && share > 1 ? term(terms::scale(1.0 / static_cast<double>(share)), {state}) : state;
 }
 
 void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory) {

@@ -249,7 +249,6 @@ DecayShares HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
   return shares;
 }
 
-/// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
 StateMemory HostBuilder::stateGradients(attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs) {
   StateMemory result;
   for (const WrittenValue &each : outputs) {
