@@ -312,6 +312,7 @@ def collect(args, manifest, journal):
     facts = journal.results["facts"]
     add_limits(rows, facts["copy_bytes_per_second"], facts["product_operations_per_second"])
     refused = [entry["name"] for entry in manifest["bench"] if "refused" in entry]
+    rows.sort(key=lambda row: (row["dtype"], row["width"], list(gpu_specs.FAMILIES).index(row["family"]), row["n"]))
     return {**facts, "rows": rows, "left_out": left, "refused": refused}
 
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from storage import from_storage, to_storage
 
+# The names of the output that there always is; others are states, lse and gradients.
+MAIN = ("o", "y")
 # The largest number of a storage type.
 LARGEST = {"f32": (2 - 2.0 ** -23) * 2.0 ** 127, "f16": 65504.0, "bf16": (2 - 2.0 ** -7) * 2.0 ** 127}
 # What an output may be off near 0 whatever the exact one is: half the distance of f16's numbers there; below the normal numbers
@@ -45,6 +47,34 @@ def storage_error(got, expected, dtype):
     """Relative Frobenius error of an output in a storage type against the exact one."""
     difference, wanted = unequal(got, expected, dtype)
     return float(ratio(np.linalg.norm(difference.ravel()), np.linalg.norm(wanted.ravel())))
+
+
+def true_states(results):
+    """Outputs by their names, states as what they stand for: e to the scale times what they hold, where they have a scale."""
+    results = dict(results)
+    for name in [name for name in results if name.endswith("state.scale")]:
+        scale = np.exp(results.pop(name).astype(np.float64))
+        for of in ("s", "z"):
+            state = name[:-len("scale")] + of
+            if state not in results:
+                continue
+            factor = scale.reshape(scale.shape + (1,) * (results[state].ndim - scale.ndim))
+            results[state] = np.where(results[state] == 0, 0, factor * results[state])
+    return results
+
+
+def error_of(name, got, expected):
+    """The relative Frobenius error, but of lse the largest error of a logarithm, in units of max(1, |lse|); −∞ must be −∞. Counts
+    of tokens are right or wrong."""
+    if expected.dtype == np.int32:
+        return 0 if np.array_equal(got, expected) else np.inf
+    if name != "lse":
+        difference = np.linalg.norm((np.asarray(got, np.float64) - expected).ravel())
+        return float(ratio(difference, np.linalg.norm(np.asarray(expected, np.float64).ravel())))
+    none = np.isneginf(expected)
+    if not np.array_equal(np.isneginf(got), none) or np.isnan(got).any():
+        return np.inf
+    return np.abs((got[~none] - expected[~none]) / np.maximum(1, np.abs(expected[~none]))).max(initial=0)
 
 
 def row_errors(got, expected, dtype):

@@ -10,11 +10,13 @@ import zlib
 
 import numpy as np
 
-from storage import from_storage, to_storage
+from storage import from_storage, is_always_f32, to_storage
 
 # Of which a bundle draws examples' rows.
 DRAWN = ("q", "k", "v", "x", "context")
 UNIFORMS = 12  # their sum has variance 1
+# Names in the file of what is no tensor of the library.
+EXPECTED, BOUNDS = "expected: ", "bounds"
 
 
 def draw(seed, shape):
@@ -34,12 +36,12 @@ def draw_inputs(shapes, seed):
                     for name, shape in shapes.items()}
 
 
-def narrowed(array, dtype):
-    return array if array.dtype == np.int32 else to_storage(array, dtype)
+def narrowed(name, array, dtype):
+    return array if array.dtype == np.int32 or is_always_f32(name) else to_storage(array, dtype)
 
 
-def widened(array, dtype):
-    return array if array.dtype == np.int32 else from_storage(array, dtype)
+def widened(array):
+    return array if array.dtype == np.int32 else from_storage(array, "bf16" if array.dtype == np.uint16 else "f32")
 
 
 def sixteen_bits(expected):
@@ -50,22 +52,24 @@ def sixteen_bits(expected):
 
 
 def pack(path, arrays, drawn, expected, bounds, dtype):
-    """Writes what is not drawn again; uncompressed, for the whole bundle is compressed at once. `bounds` of the rows' errors, or
-    None, as the judge takes them."""
-    kept = {name: narrowed(array, dtype) for name, array in arrays.items() if name not in drawn}
-    judged = {"expected": expected if dtype == "f32" else sixteen_bits(expected)}
+    """Writes what is not drawn again; uncompressed, for the whole bundle is compressed at once. `expected`: the outputs by their
+    names. `bounds` of the rows' errors, or None, as the judge takes them."""
+    kept = {name: narrowed(name, array, dtype) for name, array in arrays.items() if name not in drawn}
+    judged = {EXPECTED + name: array if dtype == "f32" or array.dtype == np.int32 else sixteen_bits(array)
+              for name, array in expected.items()}
     if bounds is not None:
-        judged["bounds"] = bounds.astype(np.float32)
+        judged[BOUNDS] = bounds.astype(np.float32)
     np.savez(path, **judged, **kept)
 
 
-def unpack(path, drawn, dtype):
-    """(f32 and i32 arrays by name, expected, bounds or None). A ValueError if this machine draws other numbers."""
+def unpack(path, drawn):
+    """(f32 and i32 arrays by name, what is expected by its name, bounds or None). A ValueError if this machine draws other numbers."""
     with np.load(path) as file:
-        judged = {name: file[name] for name in ("expected", "bounds") if name in file.files}
-        arrays = {name: widened(file[name], dtype) for name in file.files if name not in judged}
+        expected = {name[len(EXPECTED):]: file[name] for name in file.files if name.startswith(EXPECTED)}
+        bounds = file[BOUNDS] if BOUNDS in file.files else None
+        arrays = {name: widened(file[name]) for name in file.files if name != BOUNDS and not name.startswith(EXPECTED)}
     for name, how in drawn.items():
         arrays[name] = draw(how["seed"], how["shape"])
         if zlib.crc32(arrays[name].tobytes()) != how["sum"]:
             raise ValueError(f"{name}: expected the numbers that the bundle was made with, but this NumPy draws others")
-    return arrays, judged["expected"], judged.get("bounds")
+    return arrays, expected, bounds

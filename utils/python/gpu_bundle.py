@@ -29,10 +29,12 @@ sys.path[:0] = [str(SOURCE / "test" / "Integration" / "harness"), str(SOURCE / "
 
 import case_tensors  # noqa: E402
 import gpu_specs  # noqa: E402
+import gradients  # noqa: E402
 import random_draw  # noqa: E402
-from accuracy import conditioned  # noqa: E402
-from attnc import Failed, attnc, read_spec  # noqa: E402
+from accuracy import MAIN, conditioned  # noqa: E402
+from attnc import Failed, attnc, read_spec, specs_of  # noqa: E402
 from judges import Case as Judged  # noqa: E402
+from judges import main_output, outputs  # noqa: E402
 from library import members  # noqa: E402
 from random_grammar import Limits  # noqa: E402
 from refusals import reason  # noqa: E402
@@ -56,11 +58,12 @@ class Drawn:
     spec: pathlib.Path
     fields: dict
     tensors: pathlib.Path
-    expected: np.ndarray = None
+    expected: dict = None                                   # outputs by their names
     tolerance: object = None
     bounds: np.ndarray = None                               # of the rows that are judged, if some are conditioned
     drawn: dict = dataclasses.field(default_factory=dict)   # the inputs that are drawn again
     skipped: int = 0                                        # first batch entries that hold a NaN and are not judged
+    units: dict = None                                      # of gradients' errors by their names, if these are what is expected
 
     def array(self, name):
         return np.load(self.tensors / f"{name}.npy")
@@ -71,10 +74,10 @@ class Drawn:
 
 
 def interpret(program, spec, tensors):
-    """The output of the interpreter in float64."""
+    """The outputs of the interpreter in float64, by their names."""
     with tempfile.TemporaryDirectory() as folder:
         attnc(program, "run", spec, "--in", tensors, "--out", folder, "--reference")
-        return np.load(next(pathlib.Path(folder).glob("[oy].npy")))
+        return outputs(pathlib.Path(folder))
 
 
 def size_arguments(fields, sizes):
@@ -82,19 +85,38 @@ def size_arguments(fields, sizes):
     return [text for name, size in sizes.items() if fields.get(name) == "?" for text in (f"--{name}", str(size))]
 
 
-def draw_example(program, path, dtype, folder):
-    fields = read_spec(path)
-    if dtype:
-        fields |= {"dtype": dtype, "attention": f"{fields['attention']}_{dtype}"}
+def draw_tensors(program, path, dtype, folder, suffix="", flags=(), **more):
+    """The example of that storage type, with more fields; its inputs are what is drawn again, the rest `init` draws."""
+    fields = read_spec(path) | more
+    fields |= {"dtype": dtype or fields["dtype"], "attention": f"{fields['attention']}{f'_{dtype}' if dtype else ''}{suffix}"}
     spec = folder / "spec.yaml"
     spec.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
     drawn = Drawn(fields["attention"], spec, fields, folder / "tensors")
-    attnc(program, "init", spec, "--out", drawn.tensors, "--inputs", "--seed", 7, *size_arguments(fields, SIZES))
+    attnc(program, "init", spec, "--out", drawn.tensors, "--inputs", "--seed", 7, *flags, *size_arguments(fields, SIZES))
     shapes = {name: drawn.array(name).shape for name in case_tensors.DRAWN if (drawn.tensors / f"{name}.npy").exists()}
     arrays, drawn.drawn = case_tensors.draw_inputs(shapes, zlib.crc32(drawn.name.encode()))
     drawn.write(arrays)
-    drawn.tolerance = Judged(spec, fields, drawn.tensors).tolerance()
-    drawn.expected = interpret(program, spec, drawn.tensors)
+    return drawn
+
+
+def draw_example(program, path, dtype, folder):
+    drawn = draw_tensors(program, path, dtype, folder)
+    judged = Judged(drawn.spec, drawn.fields, drawn.tensors)
+    drawn.tolerance = judged.tolerance()
+    drawn.expected = interpret(program, drawn.spec, drawn.tensors)
+    if any(mechanism["kind"] == "polysketch" for mechanism in judged.mechanisms()):  # whose states have layouts of the library's own
+        drawn.expected = {name: array for name, array in drawn.expected.items() if name in MAIN}
+    return drawn
+
+
+def draw_gradients(args, path, dtype, folder):
+    """The gradients of all tensors of an example, as the oracle has them."""
+    drawn = draw_tensors(args.attnc, path, dtype, folder, "_gradients", ["--backward"], gradients="all")
+    case = Judged(drawn.spec, drawn.fields, drawn.tensors)
+    exact = gradients.Exact(args.gradients, case, folder / "oracle")
+    drawn.tolerance = gradients.tolerance("run", case)
+    drawn.expected = {f"grad_{name}": gradient for name, gradient in exact.exact.items()}
+    drawn.units = {f"grad_{name}": float(exact.unit(name)) for name in exact.exact}
     return drawn
 
 
@@ -102,16 +124,24 @@ def draw_random(args, seed, folder):
     """The first draw of the seed that says something, and of which f32 misses no row by much that is not conditioned."""
     program, limits = args.attnc, Limits(cpu_forms=args.target == "cpu")
     init = lambda spec, tensors, sizes: attnc(program, "init", spec, "--out", tensors, "--seed", seed, *sizes)
+    names = set()
+
+    def exact(drawn, tensors):
+        results = interpret(program, drawn.spec, tensors)
+        names.update(results)
+        return main_output(results)
+
     for attempt in range(random_draw.MOST_DRAWS):
-        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init,
-                                   lambda drawn, tensors: interpret(program, drawn.spec, tensors))
+        names.clear()
+        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init, exact)
         unit = UNIT["f32"] if args.target == "cpu" else random.storage_unit()
         if random.disagreement():
             raise ValueError(f"seed {seed}: {random.disagreement()}")
         if not random.says_nothing(unit) and not random.is_noisy(unit):
             bounds = random.bounds(unit)
             needed = bounds is not None and conditioned(bounds, random.tolerance).any()
-            return Drawn(random.case.fields["attention"], random.spec, random.case.fields, random.folder, random.expected,
+            return Drawn(random.case.fields["attention"], random.spec, random.case.fields, random.folder,
+                         {next(name for name in MAIN if name in names): random.expected},
                          random.tolerance, bounds if needed else None, skipped=int(random.tensors.spoiled))
     raise ValueError(f"expected a draw of seed {seed} that says something among {random_draw.MOST_DRAWS}, but got none")
 
@@ -154,7 +184,8 @@ def pack(args, drawn, bundle):
     dtype = drawn.fields["dtype"]
     case_tensors.pack(target / "tensors.npz", arrays, drawn.drawn, drawn.expected, drawn.bounds, dtype)
     shutil.copy(drawn.spec, target / "spec.yaml")
-    return {"name": drawn.name, "dtype": dtype, "drawn": drawn.drawn, "skipped": drawn.skipped, "tolerance": drawn.tolerance}
+    units = {} if drawn.units is None else {"units": drawn.units}
+    return {"name": drawn.name, "dtype": dtype, "drawn": drawn.drawn, "skipped": drawn.skipped, "tolerance": drawn.tolerance, **units}
 
 
 def pack_one(job):
@@ -165,6 +196,17 @@ def pack_one(job):
         draw = draw_random(args, what, folder) if isinstance(what, int) \
             else draw_example(args.attnc, what, dtype, folder)
         return pack(args, draw, bundle)
+
+
+def pack_gradients(job):
+    """The entry of an example's gradients."""
+    args, bundle, path, dtype = job
+    with tempfile.TemporaryDirectory() as name:
+        try:
+            drawn = draw_gradients(args, path, dtype, pathlib.Path(name))
+        except Failed as failure:
+            return without_code(f"{path.stem}_gradients", failure)
+        return pack(args, drawn, bundle)
 
 
 class Workers:
@@ -199,10 +241,11 @@ def processor_seconds():
 
 
 def pack_cases(args, bundle, workers):
-    """Entries of all examples, and of as many random specs as asked for that the target supports."""
-    examples = sorted((SOURCE / "examples").glob("*.yaml"))[:args.examples]
-    jobs = [(args, bundle, path, dtype) for path in examples for dtype in args.dtypes]
+    """Entries of all examples, of their gradients, and of as many random specs as asked for that the target supports."""
+    jobs = [(args, bundle, path, dtype) for path in specs_of(args.specs)[:args.examples] for dtype in args.dtypes]
     entries = workers.map(pack_one, jobs, "examples")
+    if args.gradients:
+        entries += workers.map(pack_gradients, jobs, "gradients")
     seed = 0
     while (missing := args.random - sum("dtype" in e for e in entries if e["name"].startswith("random_"))) > 0:
         if seed >= 20 * args.random:
@@ -294,11 +337,14 @@ def parse():
     parser.add_argument("--attnc", default=SOURCE / "build" / "bin" / "attnc")
     parser.add_argument("--target", default="sm_90a", help="as attnc compile takes it; cpu for a dry run")
     parser.add_argument("--gpu-products", help="as attnc compile takes it: wgmma beside mma.sync on sm_90a")
+    parser.add_argument("--specs", type=pathlib.Path, nargs="+", default=[SOURCE / "examples"], help="in place of the examples: files, folders")
     parser.add_argument("--examples", type=int, help="only the first so many")
+    parser.add_argument("--gradients", metavar="ORACLE", help="pack the examples' gradients too, as oracle.py says them")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=[None],
                         help="storage types of the examples, with commas (default: each its own)")
     parser.add_argument("--random", type=int, default=300, help="random specs")
     parser.add_argument("--quick", action="store_true", help="few benchmarks")
+    parser.add_argument("--bench-dtypes", type=lambda text: text.split(","), default=["bf16", "f16"], help="storage types of the benchmarks")
     parser.add_argument("--no-bench", action="store_true", help="none")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
@@ -311,7 +357,7 @@ def main():
     with multiprocessing.Pool(args.jobs) as pool:
         workers = Workers(pool)
         entries = pack_cases(args, args.out, workers)
-        jobs = [(args, args.out, spec) for spec in gpu_specs.all_specs(quick=args.quick) if not args.no_bench]
+        jobs = [(args, args.out, spec) for spec in gpu_specs.all_specs(args.quick, args.bench_dtypes) if not args.no_bench]
         bench = workers.map(pack_bench, jobs, "benchmarks")
     manifest = {"commit": commit(), "target": args.target, "cases": entries, "bench": bench}
     copy_client(args.out)

@@ -20,7 +20,7 @@ import time
 
 import numpy as np
 
-from accuracy import judge
+from accuracy import MAIN, error_of, judge, ratio, true_states
 from case_tensors import unpack
 from journal import BROKEN, NO_DEVICE, TIME_UP, Journal, supervise
 from library import opened
@@ -40,57 +40,81 @@ class Case:
 
     def __init__(self, folder, entry, memory, library):
         self.entry, self.memory, self.library = entry, memory, library
-        arrays, self.expected, self.bounds = unpack(folder / "tensors.npz", entry["drawn"], entry["dtype"])
-        inputs = {name: memory.put(arrays.pop(name), member.dtype)
-                  for name, member in library.tensors.items() if name in arrays}
+        arrays, self.expected, self.bounds = unpack(folder / "tensors.npz", entry["drawn"])
+        names = {name.replace(".", "_"): name for name in arrays}
+        inputs = {field: memory.put(arrays.pop(names[field]), member.dtype)
+                  for field, member in library.tensors.items() if field in names}
         # Every other library gets its parameters from the device's memory.
         library.prepare(arrays, memory if sum(entry["name"].encode()) % 2 else Host())
-        name, self.result = library.output(**inputs)
-        self.run, _ = library.runner(**inputs, **{name: self.result})
+        self.results = library.outputs(**inputs)
+        self.run, _ = library.runner(**inputs, **self.results)
+
+    def stored(self):
+        """The bits of all outputs, by their fields of the struct."""
+        self.memory.wait()
+        return {field: np.array(self.memory.get(result)) for field, result in self.results.items()}
 
     def output(self):
         """The stored bits of a run."""
         self.run()
-        self.memory.wait()
-        return np.array(self.memory.get(self.result))
+        return self.stored()
 
     def verdict(self):
         """What is wrong; empty if nothing is."""
         first = self.output()
-        if not np.array_equal(first.view(np.uint8), self.output().view(np.uint8)):
-            return "two runs differ in their bits"
-        if not np.array_equal(first.view(np.uint8), self.replayed(first).view(np.uint8)):
-            return "a captured run differs in its bits"
-        return self.judge(from_storage(first, self.entry["dtype"]))
+        if field := differs(first, self.output()):
+            return f"{field}: two runs differ in their bits"
+        if field := differs(first, self.replayed(first)):
+            return f"{field}: a captured run differs in its bits"
+        return self.judge({field: from_storage(array, self.library.tensors[field].dtype) for field, array in first.items()})
 
     def replayed(self, first):
-        """The output of a run that was captured in a graph, and replayed into a cleared tensor."""
+        """The outputs of a run that was captured in a graph, and replayed into cleared tensors."""
         if self.memory.device_type == Host.device_type:
             return first
         torch = self.memory.torch
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self.run()
-        self.result.zero_()
+        for result in self.results.values():
+            result.zero_()
         graph.replay()
-        self.memory.wait()
-        return np.array(self.memory.get(self.result))
+        return self.stored()
 
     def judge(self, got):
-        skipped = self.entry["skipped"]
+        """What is wrong with outputs by their fields of the struct; the first of them, if any is."""
+        got = true_states({name: got[name.replace(".", "_")] for name in self.expected})
         with np.errstate(invalid="ignore"):  # a NaN is an infinite error
-            verdict = judge(got[skipped:], self.expected[skipped:], self.entry["dtype"], self.entry["tolerance"], self.bounds)
-        self.error = None if self.entry["tolerance"] is None else verdict.error
-        return verdict.wrong
+            verdicts = [self.verdict_of(name, got[name], expected) for name, expected in true_states(self.expected).items()]
+        self.error = None if self.entry["tolerance"] is None else max(error for _, error in verdicts)
+        return next((wrong for wrong, _ in verdicts if wrong), "")
+
+    def verdict_of(self, name, got, expected):
+        """(what is wrong, error in units of what the tolerance bounds) of one output. A gradient's unit is in the entry."""
+        tolerance, skipped = self.entry["tolerance"], self.entry["skipped"]
+        if name in MAIN:
+            verdict = judge(got[skipped:], expected[skipped:], self.entry["dtype"], tolerance, self.bounds)
+            return verdict.wrong, verdict.error
+        if got.shape != expected.shape:
+            return f"{name}: expected shape {expected.shape}, but got {got.shape}", np.inf
+        unit = self.entry.get("units", {}).get(name)
+        error = error_of(name, got, expected) if unit is None else float(ratio(np.linalg.norm(got - expected), unit))
+        return "" if error <= tolerance else f"{name}: relative error {error:.2e}, tolerance {tolerance:.0e}", error
 
     error = None
+
+
+def differs(first, second):
+    """The first output whose bits do; empty if none."""
+    return next((field for field in first if not np.array_equal(first[field].view(np.uint8), second[field].view(np.uint8))), "")
 
 
 def check_case(bundle, entry, memory):
     """(what is wrong, relative error)."""
     folder = bundle / "cases" / entry["name"]
     try:
-        with opened(folder, entry["name"], entry["dtype"], parameters=None, threads=1, memory=memory) as library:
+        backward = "units" in entry
+        with opened(folder, entry["name"], entry["dtype"], threads=1, memory=memory, backward=backward) as library:
             case = Case(folder, entry, memory, library)
             return case.verdict(), case.error
     except Exception as failure:  # of the library, of PyTorch, of the files: the case failed, the others follow

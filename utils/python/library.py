@@ -101,20 +101,21 @@ def bind(struct, arrays, memory):
 
 
 class Library:
-    """NAME_create … NAME_destroy of `folder/libNAME.so`, whose header lies beside it.
+    """NAME_create … NAME_destroy of `folder/libNAME.so`, whose header lies beside it; `backward`: NAME_backward_create ….
 
     A library with parameters is prepared when they are given, here or to `prepare`; without them, at once.
     """
 
-    def __init__(self, folder, name, dtype, parameters=None, threads=0, isa=None, memory=None):
+    def __init__(self, folder, name, dtype, parameters=None, threads=0, isa=None, memory=None, backward=False):
         folder = pathlib.Path(folder).resolve()
         self.dtype, self.memory = dtype, memory or Host()
         header = (folder / f"{name}.h").read_text(encoding="utf-8")
-        self.tensors, self.parameters = members(header, f"{name}_tensors"), members(header, f"{name}_parameters")
+        pass_name = f"{name}_backward" if backward else name
+        self.tensors, self.parameters = members(header, f"{pass_name}_tensors"), members(header, f"{pass_name}_parameters")
         if not self.tensors:
-            raise LibraryError(f"expected 'struct {name}_tensors' in the generated header, but got none")
+            raise LibraryError(f"expected 'struct {pass_name}_tensors' in the generated header, but got none")
         loaded = ctypes.CDLL(str(folder / f"lib{name}.so"))
-        self.functions = {part: getattr(loaded, f"{name}_{part}")
+        self.functions = {part: getattr(loaded, f"{pass_name}_{part}")
                           for part in ("create", "prepare", "workspace", "run", "info", "destroy", "message")}
         self.functions["message"].restype = ctypes.c_char_p
         self.functions["destroy"].restype = None

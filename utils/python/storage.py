@@ -2,7 +2,14 @@
 
 import numpy as np
 
+# Tensors that are f32 in every dtype, after the name of their part.
+ALWAYS_F32 = ("log_decay", "g", "beta", "w", "slope")
+
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i32": np.int32}
+
+
+def is_always_f32(name):
+    return name.split(".")[-1] in ALWAYS_F32 or "state." in name
 
 
 def bf16_bits(x):

@@ -10,22 +10,16 @@ import subprocess
 import numpy as np
 
 import reference
-from accuracy import storage_error  # noqa: F401: for those who judge with it
+from accuracy import MAIN, error_of, storage_error, true_states  # noqa: F401: for those who judge with them
 from attnc import attnc
-from storage import from_storage, to_storage
+from storage import from_storage, is_always_f32, to_storage
 
 # Relative Frobenius error against float64 on the rounded inputs.
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
-# Tensors that are f32 in every dtype, after the name of their part.
-ALWAYS_F32 = ("log_decay", "g", "beta", "w", "slope")
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
-
-
-def is_always_f32(name):
-    return name.split(".")[-1] in ALWAYS_F32 or "state." in name
 
 
 @dataclasses.dataclass
@@ -59,7 +53,7 @@ def outputs(folder):
 
 def main_output(results):
     """`o` or `y`, whichever it is."""
-    return next(array for name, array in results.items() if name in ("o", "y"))
+    return next(array for name, array in results.items() if name in MAIN)
 
 
 def worst_error(got, expected):
@@ -71,33 +65,6 @@ def worst_error(got, expected):
         if got[name].shape != output.shape:
             return f"expected {name} of shape {output.shape}, but got {got[name].shape}"
     return max(error_of(name, got[name], output) for name, output in expected.items())
-
-
-def true_states(results):
-    """States are judged by what they stand for: e to the scale times what they hold, where they have a scale."""
-    results = dict(results)
-    for name in [name for name in results if name.endswith("state.scale")]:
-        scale = np.exp(results.pop(name).astype(np.float64))
-        for of in ("s", "z"):
-            state = name[:-len("scale")] + of
-            if state not in results:
-                continue
-            factor = scale.reshape(scale.shape + (1,) * (results[state].ndim - scale.ndim))
-            results[state] = np.where(results[state] == 0, 0, factor * results[state])
-    return results
-
-
-def error_of(name, got, expected):
-    """The relative Frobenius error, but of lse the largest error of a logarithm, in units of max(1, |lse|); −∞ must be −∞. Counts
-    of tokens are right or wrong."""
-    if expected.dtype == np.int32:
-        return 0 if np.array_equal(got, expected) else np.inf
-    if name != "lse":
-        return reference.relative_error(got, expected)
-    none = np.isneginf(expected)
-    if not np.array_equal(np.isneginf(got), none) or np.isnan(got).any():
-        return np.inf
-    return np.abs((got[~none] - expected[~none]) / np.maximum(1, np.abs(expected[~none]))).max(initial=0)
 
 
 def by_reference(case, rows=None):

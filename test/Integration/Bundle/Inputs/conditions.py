@@ -21,8 +21,8 @@ def judged(path, output):
     """What gpu_check says of an output of the packed case."""
     case = gpu_check.Case.__new__(gpu_check.Case)
     case.entry = {"dtype": "bf16", "tolerance": TOLERANCE, "skipped": 1}
-    _, case.expected, case.bounds = case_tensors.unpack(path, {}, "bf16")
-    return case.judge(output.astype(np.float32))
+    _, case.expected, case.bounds = case_tensors.unpack(path, {})
+    return case.judge({"o": output.astype(np.float32)})
 
 
 def main():
@@ -30,7 +30,7 @@ def main():
     expected = np.random.default_rng(3).standard_normal((2, 3, 4, 8))  # the first entry is not judged
     bounds = np.zeros((1, 3, 4))
     bounds[0, 0, 0], bounds[0, 0, 1] = np.inf, 0.05
-    case_tensors.pack(path, {}, {}, expected, bounds, "bf16")
+    case_tensors.pack(path, {}, {}, {"o": expected}, bounds, "bf16")
     row = lambda head, place, factor: expected * np.where(np.arange(96).reshape(1, 3, 4, 8) // 8 == 4 * head + place, factor, 1)
     right = [expected, row(0, 0, 1.2), row(0, 1, 1.15), row(2, 2, 1.01)]
     wrong = [0 * expected, -expected, np.nan * expected, row(0, 0, 1.3), row(0, 0, np.nan), row(0, 0, np.inf), row(0, 1, 1.22),

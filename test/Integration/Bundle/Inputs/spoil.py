@@ -7,7 +7,7 @@ import numpy as np
 bundle = pathlib.Path(sys.argv[1])
 tensors = bundle / "cases" / "agents" / "tensors.npz"
 arrays = dict(np.load(tensors))
-arrays["expected"] = 2 * arrays["expected"]
+arrays["expected: o"] = 2 * arrays["expected: o"]
 np.savez_compressed(tensors, **arrays)
 peers = bundle / "python" / "gpu_definitions.py"
 text = peers.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ bfloat16 = "bf16"  # kept as int16
 driver = ctypes.CDLL("libcuda.so.1")
 HOPPER = (1, 9, 0, 232448)  # devices, capability, shared memory a block
 DEVICE = 1 << 62            # as in StandIn.h
-graphs, cleared = 0, None
+graphs, cleared = 0, []
 
 
 def call(name, *arguments):
@@ -88,8 +88,7 @@ class Tensor:
         return np.array(self.array())
 
     def zero_(self):
-        global cleared
-        cleared = self, self.numpy()
+        cleared.append((self, self.numpy()))
         self.array()[...] = 0
 
     def data_ptr(self):
@@ -120,9 +119,10 @@ def from_numpy(array):
 class cuda:
     class CUDAGraph:
         def replay(self):
-            """Nothing computes it again: what was cleared last is taken to come back."""
-            tensor, before = cleared
-            tensor.array()[...] = before
+            """Nothing computes it again: what was cleared is taken to come back."""
+            while cleared:
+                tensor, before = cleared.pop()
+                tensor.array()[...] = before
 
     class Stream:
         cuda_stream = 0
