@@ -211,6 +211,8 @@ LogicalResult HostBuilder::writeLepe(attn::LepeOp op, Output output) {
 }
 
 LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Output &output) {
+  if (!isa<BlockArgument>(op.getWeight()) && !memoryOf(op.getWeight()))
+    return op.emitOpError() << "expected a weight that is an argument of the function, but got one that it computes (not supported yet)";
   if (attn::isInEpilogue(op)) {
     Output projected = output;
     projected.projection = OutputProjection{memory(op.getWeight()), memory(op.getBias())};
