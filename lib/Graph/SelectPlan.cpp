@@ -155,12 +155,20 @@ LogicalResult Selector::refuse() {
   return failure();
 }
 
+bool Selector::onlyPairsFit() const {
+  auto makesPairs = [](const cost::AttentionShape &shape) { return shape.family == cost::Family::Kernel && shape.form == attn::Form::Quadratic; };
+  return options.pins.empty() && !misfits.empty() && llvm::all_of(candidates, [&](const Candidate &candidate) {
+           return !candidate.allowed || llvm::any_of(candidate.priced.attentions, makesPairs);
+         });
+}
+
 LogicalResult Selector::makeCandidates() {
   SmallVector<SmallVector<unsigned>> forms =
       llvm::map_to_vector(memo.groups(), [&](const EqualForms &group) { return formsToTry(group); });
   Enumeration plans = enumeratePlans(memo.groups(), forms, options.planBound);
   complete = plans.complete;
-  // Slices of features and values take longer than whole rows, and are there for what whole rows do not fit.
+  // Slices of features and values take longer than whole rows, and are there for what whole rows do not fit: all plans, or all whose
+  // cost does not grow with n N.
   for (cost::Slices slices : {cost::Slices::None, cost::Slices::Taken}) {
     if (slices == cost::Slices::Taken && options.device.kind == tile::TargetKind::CPU)
       break;
@@ -169,10 +177,10 @@ LogicalResult Selector::makeCandidates() {
         addCandidate(choice, forms, slices);
     allowCandidates();
     bool unread = candidates.empty() && misfits.empty();
-    if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
+    if (unread || (anyAllowed() && !onlyPairsFit()))
       return success();
   }
-  return refuse();
+  return anyAllowed() ? success() : refuse();
 }
 
 /// Whether a plan goes on from a state, in one sequence of chunks.

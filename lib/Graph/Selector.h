@@ -46,6 +46,11 @@ private:
   mlir::LogicalResult checkPin(const Pin &pin);
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
+  bool anyAllowed() const {
+    return llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; });
+  }
+  /// Whether something does not fit, and all that does sums up the weights of every pair of a kernel attention.
+  bool onlyPairsFit() const;
   /// Adds one of them, or why the device cannot run it.
   void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms,
                     cost::Slices slices);
