@@ -96,6 +96,15 @@ __global__ void readShared(int rounds, uint32_t *sink) {
 
 constexpr int chains = 8;
 
+/// Stores the sum of what was computed where it is a number that it is not, so that nothing is left out.
+template <int count> __device__ void keep(const float (&x)[count], float *sink) {
+  float sum = 0;
+  for (int j = 0; j < count; ++j)
+    sum += x[j];
+  if (sum == 1.25f)
+    *sink = sum;
+}
+
 __global__ void multiplyAdds(int rounds, float *sink) {
   float x[chains];
   for (int j = 0; j < chains; ++j)
@@ -104,11 +113,7 @@ __global__ void multiplyAdds(int rounds, float *sink) {
 #pragma unroll
     for (int j = 0; j < chains; ++j)
       x[j] = fmaf(x[j], 1.0001f, 0.5f);
-  float sum = 0;
-  for (int j = 0; j < chains; ++j)
-    sum += x[j];
-  if (sum == 1.25f)
-    *sink = sum;
+  keep(x, sink);
 }
 
 __global__ void exponentials(int rounds, float *sink) {
@@ -119,11 +124,7 @@ __global__ void exponentials(int rounds, float *sink) {
 #pragma unroll
     for (int j = 0; j < chains; ++j)
       asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(x[j]));
-  float sum = 0;
-  for (int j = 0; j < chains; ++j)
-    sum += x[j];
-  if (sum == 1.25f)
-    *sink = sum;
+  keep(x, sink);
 }
 
 __global__ void shuffles(int rounds, float *sink) {
@@ -134,49 +135,31 @@ __global__ void shuffles(int rounds, float *sink) {
 #pragma unroll
     for (int j = 0; j < chains; ++j)
       x[j] = __shfl_xor_sync(~0u, x[j], 1 + j);
-  float sum = 0;
-  for (int j = 0; j < chains; ++j)
-    sum += x[j];
-  if (sum == 1.25f)
-    *sink = sum;
+  keep(x, sink);
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-/// 16 x 8 x 16 of bf16, `chains` sums a warp.
-__global__ void warpProducts(int rounds, float *sink) {
+/// 16 x 8 x 16 of bf16, or 16 x 8 x 8 of tf32, `chains` sums a warp.
+template <bool tf32> __global__ void warpProducts(int rounds, float *sink) {
   uint32_t a[4] = {threadIdx.x, 1, 2, 3}, b[2] = {threadIdx.x, 5};
   float c[chains][4] = {};
+#define PRODUCT(shape)                                                                                                                  \
+  asm volatile("mma.sync.aligned." shape " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
+               : "+f"(c[j][0]), "+f"(c[j][1]), "+f"(c[j][2]), "+f"(c[j][3])                                                             \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
   for (int round = 0; round < rounds; ++round)
 #pragma unroll
     for (int j = 0; j < chains; ++j)
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                   : "+f"(c[j][0]), "+f"(c[j][1]), "+f"(c[j][2]), "+f"(c[j][3])
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  float sum = 0;
-  for (int j = 0; j < chains; ++j)
-    sum += c[j][0] + c[j][1] + c[j][2] + c[j][3];
-  if (sum == 1.25f)
-    *sink = sum;
-}
-
-/// 16 x 8 x 8 of tf32.
-__global__ void narrowProducts(int rounds, float *sink) {
-  uint32_t a[4] = {threadIdx.x, 1, 2, 3}, b[2] = {threadIdx.x, 5};
-  float c[chains][4] = {};
-  for (int round = 0; round < rounds; ++round)
-#pragma unroll
-    for (int j = 0; j < chains; ++j)
-      asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                   : "+f"(c[j][0]), "+f"(c[j][1]), "+f"(c[j][2]), "+f"(c[j][3])
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  float sum = 0;
-  for (int j = 0; j < chains; ++j)
-    sum += c[j][0] + c[j][1] + c[j][2] + c[j][3];
-  if (sum == 1.25f)
-    *sink = sum;
+      if constexpr (tf32)
+        PRODUCT("m16n8k8.row.col.f32.tf32.tf32.f32");
+      else
+        PRODUCT("m16n8k16.row.col.f32.bf16.bf16.f32");
+#undef PRODUCT
+  for (auto &each : c)
+    keep(each, sink);
 }
 
 /// A 64 x 64 tile of 128-byte rows in shared memory, swizzled, as wgmma takes it.
@@ -210,11 +193,8 @@ __global__ void warpgroupProducts(int rounds, float *sink) {
     }
     asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;" ::: "memory");
   }
-  float sum = 0;
-  for (int j = 0; j < 32; ++j)
-    sum += c[0][j] + c[1][j];
-  if (sum == 1.25f)
-    *sink = sum;
+  for (auto &each : c)
+    keep(each, sink);
 #endif
 }
 
@@ -265,8 +245,8 @@ int main() {
   say("shuffles_per_second (of a warp)", threads / 32 / secondsOf([&] { shuffles<<<2 * cores, 512>>>(rounds, sink); }));
   for (int warps : {4, 8, 16})
     std::printf("%-34s %.3e, %d warps\n", "mma.sync bf16 multiply-adds",
-                16.0 * 8 * 16 * chains * rounds * warps / secondsOf([&] { warpProducts<<<cores, 32 * warps>>>(rounds, sink); }), warps);
-  say("mma.sync tf32 multiply-adds", 16.0 * 8 * 8 * chains * rounds * 16 / secondsOf([&] { narrowProducts<<<cores, 512>>>(rounds, sink); }));
+                16.0 * 8 * 16 * chains * rounds * warps / secondsOf([&] { warpProducts<false><<<cores, 32 * warps>>>(rounds, sink); }), warps);
+  say("mma.sync tf32 multiply-adds", 16.0 * 8 * 8 * chains * rounds * 16 / secondsOf([&] { warpProducts<true><<<cores, 512>>>(rounds, sink); }));
   if (device.major == 9)
     for (int groups : {1, 2, 3})
       std::printf("%-34s %.3e, %d warpgroups\n", "wgmma bf16 multiply-adds",
