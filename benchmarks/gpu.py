@@ -257,7 +257,7 @@ def planned(args, manifest):
     """(key, spec, length) of every row, in order: all libraries at one length, then the next, so that what the time
     leaves out is a length, and not a family."""
     known = {entry["name"] for entry in manifest["bench"] if "predicted" in entry}
-    specs = [spec for spec in gpu_specs.all_specs(quick=args.dry_run) if spec.name in known]
+    specs = [spec for spec in gpu_specs.all_specs(args.dry_run, TOLERANCE) if spec.name in known]
     return [(f"{spec.name} at {n}", spec, n) for dtype in dict.fromkeys(spec.dtype for spec in specs)
             for n in dict.fromkeys(n for spec in specs for n in spec.lengths)
             for spec in specs if spec.dtype == dtype and n in spec.lengths]
