@@ -33,7 +33,7 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 # Where utils/setup --frameworks puts PyTorch, JAX, ONNX and its runtime, or where they lie.
 frameworks = os.environ.get("ATTUNE_FRAMEWORKS") or os.path.join(config.attune_build, "python", "frameworks")
 config.environment["ATTUNE_FRAMEWORKS"] = frameworks
-for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
+for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_DEPEND", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

@@ -20,7 +20,7 @@ using namespace attune::test;
 using testing::HasSubstr;
 
 static const char *barrier = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
-static const char *tile = "@tile = internal addrspace(3) global [128 x i32] undef, align 16\n";
+static const char *sharedTile = "@tile = internal addrspace(3) global [128 x i32] undef, align 16\n";
 /// tile[t] and tile[127 - t].
 static const char *pointers = R"(  %own = getelementptr i32, ptr addrspace(3) @tile, i64 %t
   %mirror = sub i64 127, %t
@@ -28,7 +28,7 @@ static const char *pointers = R"(  %own = getelementptr i32, ptr addrspace(3) @t
 )";
 
 /// Runs a program of 128 threads without parameters.
-static Program runTile(const std::string &body, const std::string &globals = tile) {
+static Program runTile(const std::string &body, const std::string &globals = sharedTile) {
   Program program(kernel("", pointers + body, globals));
   EXPECT_EQ(program.run({128}), "");
   return program;
@@ -154,7 +154,7 @@ end:
   expectClean(runTile(body("call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 2, i32 128)")));
   // Producers that do not wait overwrite what is being read.
   Program program(
-      kernel("", pointers + body("call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 2, i32 128)"), tile));
+      kernel("", pointers + body("call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 2, i32 128)"), sharedTile));
   std::string error = program.run({128});
   EXPECT_GT(program.total(FindingKind::Race), 0u) << error;
 }
@@ -288,7 +288,7 @@ TEST(Bounds, SharedIntoTheNextBuffer) {
   store i32 0, ptr addrspace(3) %p
   store i32 0, ptr addrspace(3) @second
 )",
-                            std::string(tile) + "@second = internal addrspace(3) global [128 x i32] undef, align 16\n");
+                            std::string(sharedTile) + "@second = internal addrspace(3) global [128 x i32] undef, align 16\n");
   EXPECT_EQ(program.total(FindingKind::OutOfBounds), 128u) << program.findings();
 }
 
@@ -504,7 +504,7 @@ TEST(Report, IsBoundedAndCanBeReset) {
   EmulatorOptions options;
   options.maxFindings = 3;
   // The first finding of another kind is kept beyond the bound.
-  Program program(kernel("", pointers + body + "  call void @llvm.trap()\n", tile), options);
+  Program program(kernel("", pointers + body + "  call void @llvm.trap()\n", sharedTile), options);
   ASSERT_EQ(program.run({128}), "");
   EXPECT_EQ(program.report().findings.size(), 4u);
   EXPECT_EQ(program.report().findings[0].count, 128u);

@@ -9,12 +9,15 @@
 #define ATTUNE_TEST_LOWERINGCPU_JIT_H
 
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace llvm::orc {
+class LLJIT;
+}
 
 namespace attune::test {
 
