@@ -29,10 +29,28 @@ static constexpr StringLiteral nameAttr = "attn.name", parameterAttr = "attn.par
 // The forward pass as terms
 //===----------------------------------------------------------------------===//
 
-/// Whether causal attention is to go through states in place of weights of pairs.
-static bool readsStates(Operation *op) {
+/// Whether pairs, where all sizes are known, take fewer multiply-adds than to make a state and to read it.
+static bool arePairsFewer(attn::KernelOp op, int64_t features) {
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape(), v = op.getValue().getType().getShape();
+  if (ShapedType::isDynamic(q[2]) || ShapedType::isDynamic(v[2]))
+    return false;
+  return q[2] * v[2] * (features + v[3]) < (q[2] + v[2]) * features * v[3];
+}
+
+/// The form of states that attention is to go through in place of weights of pairs; empty: none.
+static StringRef stateForm(Operation *op) {
   auto kernel = dyn_cast<attn::KernelOp>(op);
-  return kernel && graph::findLaw("linearize")->refusal(op, "chunked").empty();
+  if (!kernel)
+    return "";
+  const graph::RewriteLaw *linearize = graph::findLaw("linearize");
+  if (linearize->refusal(op, "chunked").empty())
+    return "chunked";
+  int64_t heads = kernel.getKey().getType().getDimSize(1);
+  bool mapsApart = attn::mappedHeads(heads, kernel.getParameter()) != heads; // keys that heads share
+  bool hasStates = kernel.getInitialState() || kernel.getFinalState() || kernel.getCompressKey();
+  if (mapsApart || hasStates || !linearize->refusal(op, "state").empty())
+    return "";
+  return arePairsFewer(kernel, kernel.getFeatureMap().getFeatures(kernel.getQuery().getType().getDimSize(3))) ? "" : "state";
 }
 
 /// Mechanisms that do not know their gradients as a whole become what they are made of.
@@ -43,7 +61,8 @@ static LogicalResult decomposeMechanisms(Block &body, bool linear) {
       mechanisms.push_back(mechanism);
   for (attn::MechanismOpInterface op : mechanisms) {
     OpBuilder builder(op);
-    SmallVector<Value> terms = linear && readsStates(op) ? graph::findLaw("linearize")->build(builder, op, "chunked") : op.decompose(builder);
+    StringRef form = linear ? stateForm(op) : "";
+    SmallVector<Value> terms = form.empty() ? op.decompose(builder) : graph::findLaw("linearize")->build(builder, op, form);
     if (terms.size() != op->getNumResults())
       return op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state, whose gradients are "
                                   "not supported yet";

@@ -79,6 +79,8 @@ public:
   /// Where the tokens of a rotation backwards begin; null: at 0.
   mlir::Value offsetOf(attn::RopeGradientOp op) const { return offsets.lookup(op); }
   mlir::Value meansOf(mlir::Operation *op) const { return means.lookup(op); }
+  /// Adds states that query heads have of their own up over those that share one.
+  mlir::LogicalResult writeStateSums(const Problem &problem, const StateMemory &ofHeads, const StateMemory &result);
   /// Builds the kernel of a region, and its launch.
   mlir::FailureOr<tile::KernelOp> buildKernel(const fusion::KernelRegion &region);
 
@@ -103,6 +105,7 @@ private:
   mlir::Value allocateNumbers(mlir::Value value, mlir::Value rows);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
+  mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
@@ -110,8 +113,6 @@ private:
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         mlir::Value shares, const StateMemory &before, const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
-  /// What query heads leave, summed up over those that share a state.
-  mlir::LogicalResult writeStateSums(const Problem &problem, const StateMemory &ofHeads, const StateMemory &result);
   /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);
   mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,

@@ -136,7 +136,8 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   // An attention that another op reads.
   Value rows = rowsBehind(value);
   if (rows == value)
-    return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
+    return emitError(value.getLoc()) << "expected tokens that a kernel can read, but got "
+                                     << (op ? op->getName().getStringRef() : "an argument of another shape") << " (not supported yet)";
   FailureOr<Tokens> source = read(rows);
   if (failed(source))
     return failure();

@@ -54,6 +54,20 @@ struct Spread : Term {
   }
 };
 
+struct OverRows : Term {
+  explicit OverRows(Axis rows) : rows(rows) {}
+
+  StringRef name() const override { return "over_rows"; }
+  AxisSet ownAxes() const override { return setOf(rows); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value z = operands[0]->tile(site);                                                              // [m]
+    return {tiles.expand(z, 0, {site[rows].count, tiles.shape(z)[0]})};                             // [T, m]
+  }
+
+  Axis rows;
+};
+
 struct SoftcapGradient : Term {
   explicit SoftcapGradient(double factor) : factor(factor) {}
 
@@ -137,6 +151,7 @@ struct TransposedSums : StreamedTerm {
 
 terms::TermPtr terms::softmaxWeights() { return std::make_unique<SoftmaxWeights>(); }
 terms::TermPtr terms::spread() { return std::make_unique<Spread>(); }
+terms::TermPtr terms::overRows(Axis rows) { return std::make_unique<OverRows>(rows); }
 terms::TermPtr terms::softcapGradient(double factor) { return std::make_unique<SoftcapGradient>(factor); }
 terms::TermPtr terms::rowProducts() { return std::make_unique<RowProducts>(); }
 terms::TermPtr terms::denominatorGradient(attn::DenominatorAttr guard) { return std::make_unique<DenominatorGradient>(guard); }

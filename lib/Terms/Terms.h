@@ -161,6 +161,8 @@ TermPtr favorGradient(FavorOptions options);
 TermPtr softmaxWeights();
 /// (x [Tq]): x_i for every key: [Tq, Tk].
 TermPtr spread();
+/// (z [m]): z in each row of an axis, [T, m].
+TermPtr overRows(fusion::Axis rows);
 /// (w, c): c (1 − tanh²(factor · w)).
 TermPtr softcapGradient(double factor);
 /// (a, b): Σ_c a_tc b_tc of each row, over all tiles: [T].

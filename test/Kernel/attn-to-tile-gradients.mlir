@@ -103,6 +103,42 @@ func.func @erases(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
   return %num : tensor<1x2x200x16xf32>
 }
 
+// A state of keys: that of the cotangents is one of queries, summed over the heads that share one, and nothing is made of pairs.
+// CHECK-LABEL: region @reads_backward_2_state grid(batch, head)
+// CHECK-LABEL: region @reads_backward_2_readout grid(batch, head, query tile 64)
+// CHECK-LABEL: region @reads_backward_tokens grid(batch, head, query tile 64)
+// CHECK:         %[[U:.*]] = normalize(
+// CHECK:         %[[AS:.*]] = logits(%[[U]], %{{.*}})
+// CHECK:         %[[G:.*]] = denominator_gradient(
+// CHECK:         %[[AZ:.*]] = outer(%[[G]], %{{.*}})
+// CHECK:         %[[A:.*]] = plus(%[[AS]], %[[AZ]])
+// CHECK:         = elu1_gradient(%{{.*}}, %[[A]])
+// CHECK:         output %{{.*}} to grad_q
+// CHECK-LABEL: region @reads_backward_3_state grid(batch, head)
+// CHECK:         = stage key step 64 {{.*}} in pieces of 2048 merged by @reads_backward_3_merge
+// CHECK:           carry state(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-LABEL: region @reads_backward_3_state_sums grid(batch, shared_head)
+// CHECK:         = stage head of shared_head step 1
+// CHECK-LABEL: region @reads_backward_3_tokens grid(batch, head, key tile 64)
+// CHECK:         %[[BS:.*]] = logits(%{{.*}}, %{{.*}})
+// CHECK:         %[[BZ:.*]] = over_rows(
+// CHECK:         %[[B:.*]] = plus(%[[BS]], %[[BZ]])
+// CHECK:         %[[K:.*]] = elu1_gradient(%{{.*}}, %[[B]])
+// CHECK:         %[[THERE:.*]] = existing(%[[K]])
+// CHECK:         output %[[THERE]] to grad_k[batch, head, key : rows below size(grad_k, 2), 0 : 16]
+// CHECK-LABEL: region @reads_backward_4_tokens grid(batch, head, key tile 64)
+// CHECK:         = state_readout(
+// CHECK:         output %{{.*}} to grad_v
+func.func @reads(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x24xf32> {attn.name = "v"},
+                 %l: tensor<1xi32>) -> (tensor<1x4x200x24xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x4x200x16xf32> -> tensor<1x4x200x16xf32>
+  %b = attn.map %k lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<1x2x200x16xf32> -> tensor<1x2x200x16xf32>
+  %S, %z = attn.state %b, %v lengths(%l : tensor<1xi32>) : tensor<1x2x200x16xf32>, tensor<1x2x200x24xf32> -> tensor<1x2x16x24xf32>, tensor<1x2x16xf32>
+  %num, %den = attn.readout %a, %S, %z : tensor<1x4x200x16xf32>, tensor<1x2x16x24xf32>, tensor<1x2x16xf32> -> tensor<1x4x200x24xf32>, tensor<1x4x200xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 1.0e-06>} : tensor<1x4x200x24xf32>, tensor<1x4x200xf32> -> tensor<1x4x200x24xf32>
+  return %o : tensor<1x4x200x24xf32>
+}
+
 // A denominator that is no sum of the numerator's weights is made by a kernel of its own, which may count other windows.
 // CHECK-LABEL: region @windows_2_quadratic grid(batch, head, query tile 64)
 // CHECK:         = stage key step 64

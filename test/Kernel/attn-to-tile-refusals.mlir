@@ -71,7 +71,7 @@ func.func @masks(%q: tensor<1x1x8x8xf32>, %l: tensor<1xi32>, %m: tensor<1xi32>) 
 // A state is made of keys.
 func.func @merged(%q: tensor<1x1x9x8xf32>, %s: tensor<1x1x8x8xf32>, %z: tensor<1x1x8xf32>) -> tensor<1x1x9x8xf32> {
   %t, %y = attn.state_merge (%s, %z), (%s, %z) : tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
-  // expected-error @below {{expected a state that attn.state or attn.causal_readout makes, or an argument, but got another (not supported yet)}}
+  // expected-error @below {{expected a state that attn.state, attn.causal_readout or a sum over queries makes, or an argument, but got another (not supported yet)}}
   %num, %den = attn.readout %q, %t, %y : tensor<1x1x9x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9xf32>
   return %num : tensor<1x1x9x8xf32>
 }
@@ -103,7 +103,7 @@ func.func @no_tensor(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, index) {
 func.func @unwritten(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, tensor<3xf32>) {
   %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
-  // expected-error @below {{expected tokens that a kernel can read (not supported yet)}}
+  // expected-error @below {{expected tokens that a kernel can read, but got arith.constant (not supported yet)}}
   %c = arith.constant dense<1.0> : tensor<3xf32>
   return %o, %c : tensor<1x1x9x8xf16>, tensor<3xf32>
 }
@@ -187,4 +187,27 @@ func.func @decayed(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1
   %k = attn.contract %s[batch, head, query, key], %q[batch, head, query, feature] -> [batch, head, key, feature]
       : tensor<1x1x9x9xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
   return %k : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Sums of the features of queries come with a state of theirs.
+func.func @sums_alone(%q: tensor<1x1x9x8xf32>, %w: tensor<1x1x9xf32>, %x: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  %z = attn.contract %a [batch, head, query, feature], %w [batch, head, query] -> [batch, head, feature] : tensor<1x1x9x8xf32>, tensor<1x1x9xf32> -> tensor<1x1x8xf32>
+  // expected-error @below {{expected a state that attn.state, attn.causal_readout or a sum over queries makes, or an argument, but got another (not supported yet)}}
+  %all = attn.spread %z [batch, head, feature] like %x [batch, head, key, feature] : tensor<1x1x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  %o = attn.map_gradient %q, %all {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Heads of keys, of which some do not exist, are not summed up.
+func.func @heads_with_lengths(%k: tensor<1x2x9x8xf32>, %s: tensor<1x2x8x8xf32>, %l: tensor<1xi32>) -> tensor<1x1x9x8xf32> {
+  %b = attn.map %k lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<1x2x9x8xf32> -> tensor<1x2x9x8xf32>
+  %v = attn.contract %b [batch, head, key, feature], %s [batch, head, feature, value] -> [batch, head, key, value] : tensor<1x2x9x8xf32>, tensor<1x2x8x8xf32> -> tensor<1x2x9x8xf32>
+  // expected-error @below {{expected heads whose rows all exist, but got some with lengths (not supported yet)}}
+  %o = attn.sum_heads %v : tensor<1x2x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
 }

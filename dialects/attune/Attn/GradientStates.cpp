@@ -58,7 +58,7 @@ SmallVector<Value> StateOp::buildGradients(OpBuilder &builder, ValueRange cotang
   Value state = cotangents[0], sums_ = cotangents[1], features, value;
   if (state) {
     Value there = existing(builder, loc, getValue(), getLengths());
-    features = contract(builder, loc, state, states, there, values, tokenFeatures);
+    features = contract(builder, loc, there, values, state, states, tokenFeatures);
     value = sumHeads(builder, loc, contract(builder, loc, getFeatures(), tokenFeatures, state, states, values), shapeOf(getValue())[1]);
   }
   if (sums_) {

@@ -39,7 +39,10 @@ static Tiles buildScale(OpResult result, RegionDraft &draft, const Place &at) {
 
 static Tiles buildAdd(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::AddOp>(result.getOwner());
-  return {term(terms::plus(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
+  SmallVector<Source> lhs = draft.blocks(op.getLhs(), at), rhs = draft.blocks(op.getRhs(), at), sums;
+  for (auto [a, b] : llvm::zip_equal(lhs, rhs))
+    sums.push_back(term(terms::plus(), {a, b}));
+  return tilesOfBlocks(sums);
 }
 
 /// Weights of pairs meet numbers of keys that exist, where their product is 0 by itself.
@@ -51,6 +54,26 @@ static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at)
 
 static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {
   return {term(terms::spread(), {draft.read(cast<attn::SpreadOp>(result.getOwner()).getSource(), at)})};
+}
+
+/// Sums [feature], the same for every row of features.
+static Tiles buildSpreadSums(OpResult result, RegionDraft &draft, const Place &at) {
+  SmallVector<Source> z = sumsAt(cast<attn::SpreadOp>(result.getOwner()).getSource(), featureWidths(result), draft, at);
+  return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &z) { return term(terms::overRows(at.tokens), {z}); }));
+}
+
+const TermRule *kernel::ruleOfSpread(attn::SpreadOp op) {
+  static const TermRule numbers{.sides = {Side::Rows}, .sizesOnly = 1, .build = buildSpread};
+  static const TermRule sums{.sides = {Side::Memory}, .sizesOnly = 1, .build = buildSpreadSums};
+  return isState(op.getSource()) ? &sums : &numbers;
+}
+
+/// Tokens in memory are 0 where they do not exist.
+static Tiles buildExisting(OpResult result, RegionDraft &draft, const Place &at) {
+  Value source = cast<attn::ExistingOp>(result.getOwner()).getSource();
+  Source x = draft.read(source, at);
+  bool loaded = at.tokens == Axis::Key && draft.host.placeOf(source);
+  return {loaded ? x : term(terms::existing(at.tokens), {x})};
 }
 
 static Tiles buildDenominatorGradient(OpResult result, RegionDraft &draft, const Place &at) {
@@ -152,9 +175,8 @@ Tiles kernel::buildSumOverQueries(OpResult result, RegionDraft &draft, const Pla
       Source w = draft.read(sum.getLhs(), rows);
       if (!areMasked(sum.getLhs()))
         w = term(terms::visible(), {w});
-      Tiles x = draft.tiles(sum.getRhs(), rows);
-      for (unsigned tile : x.which)
-        llvm::append_range(operands, ArrayRef<Source>{w, x.of == 1 ? x.source : term(terms::select(tile), {x.source})});
+      for (const Source &x : draft.blocks(sum.getRhs(), rows))
+        llvm::append_range(operands, ArrayRef<Source>{w, x});
     }
     source = fusion::stream(queriesOfKeys(draft, keysOfSum(op)), {terms::transposedSums(widthsOf(sums), draft.wide()), operands});
   }
@@ -179,7 +201,8 @@ static SmallVector<SmallVector<int64_t>> shapesOf(attn::SumHeadsOp op, const Reg
     for (int64_t width : widthsOf(sumsOverQueries(draft, streamOf(contract))))
       shapes.push_back({rows, width});
   else
-    shapes.push_back({rows, shapeOf(op.getResult())[3]});
+    for (int64_t width : featureWidths(op.getSource()))
+      shapes.push_back({rows, width});
   assert(shapes.size() == tiles && "a tile for each sum");
   return shapes;
 }
@@ -257,7 +280,7 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::ScaleOp>({.sides = {rows}, .isEpilogue = true, .build = buildScale});
   rules.add<attn::AddOp>({.sides = {rows, rows}, .build = buildAdd});
   rules.add<attn::MultiplyOp>({.sides = {rows, rows}, .build = buildMultiply});
-  rules.add<attn::SpreadOp>({.sides = {rows}, .sizesOnly = 1, .build = buildSpread});
+  rules.add<attn::ExistingOp>({.sides = {rows}, .build = buildExisting});
   rules.add<attn::SoftmaxWeightsOp>({.sides = {rows, keys, rows}, .build = buildSoftmaxWeights});
   rules.add<attn::SoftcapGradientOp>({.sides = {rows, rows}, .build = buildSoftcapGradient});
   rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});

@@ -70,6 +70,18 @@ bool kernel::multipliesRows(attn::ContractOp op) {
   return false;
 }
 
+bool kernel::makesState(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, Feature}, {Query, attn::Role::Value}, {Feature, attn::Role::Value});
+}
+bool kernel::sumsFeatures(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, Feature}, {Query}, {Feature});
+}
+bool kernel::timesSums(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query}, {Feature}, {Query, Feature});
+}
 bool kernel::timesState(attn::ContractOp op) {
   using enum attn::Role;
   for (attn::Role rows : {Query, Key})
@@ -254,12 +266,9 @@ static Source decayingSums(Value weights, ArrayRef<int64_t> widths, ArrayRef<Sou
 
 /// What is summed up, a block of columns each, and their widths.
 static void addBlocks(Value x, RegionDraft &draft, const Place &keys, SmallVectorImpl<Source> &blocks, SmallVectorImpl<int64_t> &widths) {
-  Tiles tiles = draft.tiles(x, draft.values(keys));
-  SmallVector<int64_t, 2> ofBlocks = featureWidths(x);
-  for (auto [tile, width] : llvm::zip_equal(tiles.which, ofBlocks)) {
-    blocks.push_back(tiles.of == 1 ? tiles.source : term(terms::select(tile), {tiles.source}));
+  llvm::append_range(blocks, draft.blocks(x, draft.values(keys)));
+  for (int64_t width : featureWidths(x))
     widths.push_back(draft.valueTile(width));
-  }
 }
 
 static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &draft, const Place &at) {
@@ -341,13 +350,22 @@ static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at)
     Source a = draft.read(op.getLhs(), draft.channels(at)), b = draft.read(op.getRhs(), draft.channels(RegionDraft::keysOf(at)));
     return {draft.plan.pairs(a, b, draft.channelsOf(op.getLhs()), Representation::Plain, 1, draft.wide())};
   }
+  if (timesSums(op)) {
+    SmallVector<Source> z = sumsAt(op.getRhs(), featureWidths(result), draft, at);
+    return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &z) { return term(terms::outer(), {draft.read(op.getLhs(), at), z}); }));
+  }
   Source a = draft.read(op.getLhs(), at);
   // The other operand is a state: a S, or a Sᵀ.
   bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU;
-  Source s = draft.host.stateOf(op.getRhs(), Value(), {cast<RankedTensorType>(op.getRhs().getType()).getDimSize(2)}, at);
-  if (op.getLhsRoles()[3] == op.getRhsRoles()[2])
+  bool sumsFeatures = op.getLhsRoles()[3] == op.getRhsRoles()[2];
+  SmallVector<int64_t, 2> widths = featureWidths(sumsFeatures ? op.getLhs() : Value(result));
+  Source s = draft.host.stateOf(op.getRhs(), Value(), widths, at);
+  if (sumsFeatures)
     return {term(terms::stateReadout(wide, /*divides=*/false), {a, s})};
-  return {term(terms::logits(Representation::Plain, 1, wide), {a, s})};
+  SmallVector<Source> blocks;
+  for (unsigned block : llvm::seq<unsigned>(0, widths.size()))
+    blocks.push_back(term(terms::logits(Representation::Plain, 1, wide), {a, widths.size() == 1 ? s : term(terms::select(block), {s})}));
+  return tilesOfBlocks(blocks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -412,7 +430,7 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
   static const TermRule pairs{.sides = {Side::Rows, Side::Keys}, .build = buildContract};
   static const TermRule sums{.sides = {Side::Rows, Side::Keys}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildContract,
                              .keys = keysOfSum};
-  static const TermRule ofState{.sides = {Side::Rows, Side::Memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildContract};
+  static const TermRule ofState{.sides = {Side::Rows, Side::Memory}, .build = buildContract};
   static const TermRule keys{.sides = {Side::Rows, Side::Rows}, .frame = Frame::Keys, .kernel = "key_gradients", .build = buildContract,
                              .keys = keysOfSum};
   static const TermRule products{.sides = {Side::Rows, Side::Rows}, .build = buildContract};
@@ -421,5 +439,7 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
     return &keys;
   if (multipliesRows(op))
     return cast<attn::RoleAttr>(op.getResultRoles()[2]).getValue() == attn::Role::Key ? &keyProducts : &products;
-  return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) ? &ofState : nullptr;
+  if (makesState(op) || sumsFeatures(op))
+    return ruleOfQuerySums();
+  return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) || timesSums(op) ? &ofState : nullptr;
 }

@@ -8,6 +8,7 @@
 #include "RegionDraft.h"
 
 #include "HostBuilder.h"
+#include "MapRule.h"
 #include "Terms.h"
 
 using namespace mlir;
@@ -20,6 +21,13 @@ static Source tilesOf(const Tiles &tiles) {
   return all ? tiles.source : term(terms::select(tiles.which), {tiles.source});
 }
 
+Tiles kernel::tilesOfBlocks(ArrayRef<Source> blocks) {
+  if (blocks.size() == 1)
+    return {blocks.front()};
+  unsigned count = blocks.size();
+  return {term(terms::blocks(), SmallVector<Source>(blocks)), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count};
+}
+
 Tiles RegionDraft::make(Value value, const Place &at) {
   Operation *op = value.getDefiningOp();
   if (auto bound = defined.find(op); bound != defined.end())
@@ -28,10 +36,21 @@ Tiles RegionDraft::make(Value value, const Place &at) {
     return bound->second[cast<OpResult>(value).getResultNumber()];
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (const kernel::Tokens *tokens = host.placeOf(value); tokens) {
-    std::optional<Dimension> columns;
-    if (at.slice)
-      columns = at.slice == Axis::Value ? plan.valueColumns() : plan.featureColumns(tokens->width);
-    return {plan.tokens(*tokens, at.tokens, at.head, at.heads, columns)};
+    if (at.slice) {
+      Dimension columns = at.slice == Axis::Value ? plan.valueColumns() : plan.featureColumns(tokens->width);
+      return {plan.tokens(*tokens, at.tokens, at.head, at.heads, columns)};
+    }
+    SmallVector<int64_t, 2> widths = featureWidths(value);
+    if (widths.size() == 1)
+      return {plan.tokens(*tokens, at.tokens, at.head, at.heads, std::nullopt)};
+    SmallVector<Source> blocks;
+    int64_t column = 0;
+    for (int64_t width : widths) {
+      Dimension columns = columnsOf(width);
+      columns.add = column, column += width;
+      blocks.push_back(plan.tokens(*tokens, at.tokens, at.head, at.heads, columns));
+    }
+    return tilesOfBlocks(blocks);
   }
   if (Value rows = host.memoryOf(value); rows && cast<MemRefType>(rows.getType()).getRank() == 3) {
     Dimension head{at.head, at.heads / cast<MemRefType>(rows.getType()).getDimSize(1)};
@@ -50,6 +69,11 @@ Tiles RegionDraft::tiles(Value value, const Place &at) {
 }
 
 Source RegionDraft::read(Value value, const Place &at) { return tilesOf(tiles(value, at)); }
+
+SmallVector<Source> RegionDraft::blocks(Value value, const Place &at) {
+  Tiles all = tiles(value, at);
+  return llvm::map_to_vector(all.which, [&](unsigned tile) { return all.of == 1 ? all.source : term(terms::select(tile), {all.source}); });
+}
 
 Source RegionDraft::readTogether(ValueRange values, const Place &at) {
   SmallVector<Tiles> parts = llvm::map_to_vector(values, [&](Value value) { return tiles(value, at); });

@@ -30,6 +30,8 @@ public:
   Tiles tiles(mlir::Value value, const Place &at);
   /// Those tiles alone.
   fusion::Source read(mlir::Value value, const Place &at);
+  /// Each of them, a source of its own.
+  llvm::SmallVector<fusion::Source> blocks(mlir::Value value, const Place &at);
   /// The tiles of several values, one after another. What one source gives together stays as that source gives it.
   fusion::Source readTogether(mlir::ValueRange values, const Place &at);
   /// From here on `source` stands for the results of an op, a tile each.
@@ -73,6 +75,9 @@ private:
   std::map<std::pair<void *, fusion::Axis>, fusion::Source> parameters;
   std::map<const void *, fusion::Source> stages;
 };
+
+/// Tiles of blocks that come from sources of their own.
+Tiles tilesOfBlocks(llvm::ArrayRef<fusion::Source> blocks);
 
 /// A value that a region computes, and where it stores it.
 struct WrittenValue {

@@ -40,8 +40,51 @@ static int64_t sizeOf(Value value, unsigned dimension) {
   return cast<RankedTensorType>(value.getType()).getDimSize(dimension);
 }
 
+/// The ops that sum these features up in such a way, in their order.
+static SmallVector<attn::ContractOp> sumsOf(Value features, bool (*isThat)(attn::ContractOp)) {
+  SmallVector<attn::ContractOp> sums;
+  for (Operation *user : features.getUsers())
+    if (auto contract = dyn_cast<attn::ContractOp>(user); contract && contract.getLhs() == features && isThat(contract))
+      sums.push_back(contract);
+  llvm::sort(sums, [](attn::ContractOp a, attn::ContractOp b) { return a->isBeforeInBlock(b); });
+  return sums;
+}
+
+/// S and z of queries with this one among them: any S of features may be computed with any z of the same ones. Null: there is none.
+static std::pair<attn::ContractOp, attn::ContractOp> querySums(attn::ContractOp op) {
+  SmallVector<attn::ContractOp> matrices = sumsOf(op.getLhs(), makesState), sums = sumsOf(op.getLhs(), sumsFeatures);
+  const SmallVector<attn::ContractOp> &own = makesState(op) ? matrices : sums;
+  size_t place = llvm::find(own, op) - own.begin();
+  auto at = [&](ArrayRef<attn::ContractOp> all) { return place < all.size() ? all[place] : attn::ContractOp(); };
+  return {at(matrices), at(sums)};
+}
+
+SmallVector<Operation *, 2> kernel::stateOps(Operation *op) {
+  auto ofHeads = dyn_cast<attn::SumHeadsOp>(op);
+  auto contract = dyn_cast_or_null<attn::ContractOp>(ofHeads ? ofHeads.getSource().getDefiningOp() : op);
+  if (!contract)
+    return {op};
+  auto [matrix, sums] = querySums(contract);
+  if (!matrix)
+    return {};
+  SmallVector<Operation *, 2> ops;
+  for (attn::ContractOp each : {matrix, sums}) {
+    if (!each)
+      continue;
+    auto user = llvm::find_if(each->getUsers(), llvm::IsaPred<attn::SumHeadsOp>);
+    if (ofHeads && user == each->user_end())
+      return {};
+    ops.push_back(ofHeads ? *user : each);
+  }
+  return ops;
+}
+
 KeySums::KeySums(Operation *op) {
-  if (auto state = dyn_cast<attn::StateOp>(op)) {
+  if (auto contract = dyn_cast<attn::ContractOp>(op)) {
+    features = contract.getLhs(), value = contract.getRhs(), matrix = contract.getResult();
+    if (attn::ContractOp sums = querySums(contract).second)
+      sum = sums.getResult(), weights = sums.getRhs();
+  } else if (auto state = dyn_cast<attn::StateOp>(op)) {
     features = state.getFeatures(), value = state.getValue(), lengths = state.getLengths();
     matrix = state.getState(), sum = state.getSum();
   } else if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op)) {
@@ -69,7 +112,7 @@ Value kernel::lengthsOf(Value features) {
 int64_t KeySums::heads() const { return sizeOf(features, 1); }
 int64_t KeySums::width() const { return sizeOf(value, 3); }
 bool KeySums::needsSum() const {
-  return llvm::any_of(sum.getUsers(), [](Operation *user) {
+  return sum && llvm::any_of(sum.getUsers(), [](Operation *user) {
     auto readout = dyn_cast<attn::ReadoutOp>(user);
     return !readout || !readout.getDenominator().use_empty();
   });
@@ -127,15 +170,20 @@ StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Sour
   SmallVector<int64_t, 2> widths = featureWidths(sums.features);
   if (draft.plan.isSliced())
     widths = {draft.plan.featureTile(draft.channelsOf(sums.features))};
-  StepForm step{terms::featureSums(widths, draft.valueTile(sums.width()), draft.wide(), withSums, static_cast<bool>(sums.decay)),
+  bool weighs = withSums && sums.weights;
+  StepForm step{terms::featureSums(widths, draft.valueTile(sums.width()), draft.wide(), withSums, static_cast<bool>(sums.decay), weighs),
                 {decayed(std::move(b), terms::DecaySpan::Until, sums.decay, draft, at), std::move(v)}};
   if (sums.decay)
     step.operands.push_back(decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, widths[0]));
+  if (weighs)
+    step.operands.push_back(term(terms::existing(Axis::Key), {draft.read(sums.weights, at)}));
   return step;
 }
 
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
   Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = draft.read(sums.value, draft.values(at));
+  if (sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>()) // cotangents of rows past the last one are quotients of nothing
+    v = term(terms::existing(Axis::Key), {v});
   int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp()))
     return stateOfExponents(keys, b, v, features, width, draft.wide());
@@ -211,6 +259,43 @@ static Tiles buildState(OpResult result, RegionDraft &draft, const Place &at) {
   if (!state)
     state = stateOver(sums, draft, existingKeys(draft.plan), {Axis::Key, at.head, at.heads}, /*withSums=*/true);
   return {state};
+}
+
+SmallVector<Source> kernel::sumsAt(Value sums, ArrayRef<int64_t> widths, RegionDraft &draft, const Place &at) {
+  Value memory = draft.host.memoryOf(sums);
+  int64_t heads = cast<MemRefType>(memory.getType()).getDimSize(1); // [batch, G, m]
+  SmallVector<Source> blocks;
+  int64_t column = 0;
+  for (int64_t width : widths) {
+    Dimension columns = columnsOf(width);
+    columns.add = column, column += width;
+    blocks.push_back(fusion::memory(memory, {entryOf(Axis::Batch), {at.head, at.heads / heads}, columns}));
+  }
+  return blocks;
+}
+
+/// Of S and z that every query head has in memory.
+static LogicalResult materializeStateSums(Operation *op, HostBuilder &host, const Problem &named) {
+  auto matrix = cast<attn::SumHeadsOp>(op);
+  KeySums sums(matrix.getSource().getDefiningOp());
+  Problem problem = host.keyProblem(named, sums.features, Value(), sums.heads());
+  problem.query = problem.key, problem.query.heads = sums.heads(), problem.key.heads = sizeOf(matrix.getResult(), 1);
+  StateMemory ofHeads, result;
+  ofHeads.features = result.features = featureWidths(sums.features), ofHeads.width = result.width = sums.width();
+  ofHeads.matrix = host.memoryOf(sums.matrix), result.matrix = host.resultMemory(matrix.getResult(), sums.features);
+  if (sums.sum)
+    ofHeads.sum = host.memoryOf(sums.sum), result.sum = host.resultMemory(stateOps(op).back()->getResult(0), sums.features);
+  return host.writeStateSums(problem, ofHeads, result);
+}
+
+const TermRule *kernel::ruleOfStateSums() {
+  static const TermRule rule{.sides = {Side::Memory}, .materialize = materializeStateSums};
+  return &rule;
+}
+
+const TermRule *kernel::ruleOfQuerySums() {
+  static const TermRule rule{.sides = {Side::Rows, Side::Rows}, .materialize = materializeState};
+  return &rule;
 }
 
 //===----------------------------------------------------------------------===//

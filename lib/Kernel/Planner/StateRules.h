@@ -13,7 +13,7 @@
 
 namespace attune::kernel {
 
-/// S = Σ_j b_j v_jᵀ and z = Σ_j b_j over the keys of a state, or of a causal readout.
+/// S = Σ_j b_j v_jᵀ and z = Σ_j b_j over the keys of a state, or of a causal readout; of queries z = Σ_i w_i b_i.
 struct KeySums {
   explicit KeySums(mlir::Operation *op);
 
@@ -26,9 +26,14 @@ struct KeySums {
   mlir::Value initialMatrix, initialSum; ///< of the keys before the first; null: none
   mlir::Value unit, initialUnit;         ///< M of all keys, and of those; null: they are in no unit
   mlir::Value decay; ///< [heads], [batch, heads, N] or [batch, heads, N, m]: what each key leaves of those before it; null: all
+  mlir::Value weights; ///< w [batch, heads, n]; null: all are 1
   mlir::Value erase; ///< [batch, heads, N] or [batch, heads, N, m]; null: keys erase nothing
 };
 
+/// The ops that are computed with this one that makes a state, the one of S first; none: there is no S beside this z.
+llvm::SmallVector<mlir::Operation *, 2> stateOps(mlir::Operation *op);
+/// z [feature] of the head at a place, in blocks so wide.
+llvm::SmallVector<fusion::Source> sumsAt(mlir::Value sums, llvm::ArrayRef<int64_t> widths, RegionDraft &draft, const Place &at);
 /// Of the map that made features, if any.
 mlir::Value lengthsOf(mlir::Value features);
 /// Numbers of each token at a place, of each of its entries, or of the head.

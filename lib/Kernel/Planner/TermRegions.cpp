@@ -14,6 +14,7 @@
 #include "HostBuilder.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
+#include "StateRules.h"
 #include "Terms.h"
 #include "attune/Attn/Execution.h"
 
@@ -50,6 +51,9 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
   auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
   if (!map || !map.getLengths() || isa<attn::GateOp>(reader)) // whoever reads the gate is asked
     return success();
+  auto contract = dyn_cast<attn::ContractOp>(reader);
+  if (contract && timesState(contract)) // in kernels of blocks of keys
+    return success();
   if (side == Side::Rows)
     return map.emitOpError() << "expected features of queries, or of results, without lengths (others are not supported yet)";
   Value lengths = isa<attn::StateOp, attn::CausalReadoutOp>(reader) ? KeySums(reader).lengths : map.getLengths();
@@ -80,13 +84,16 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
   if (side == Side::Memory) {
     if (memoryOf(value))
       return success();
-    if (!isa_and_present<attn::StateOp, attn::CausalReadoutOp>(op))
-      return reader->emitError() << "expected a state that attn.state or attn.causal_readout makes, or an argument, but got another "
-                                    "(not supported yet)";
-    if (failed(prepareOp(op, reads, later)))
-      return failure();
-    if (isMaterialized(op) || isa<attn::CausalReadoutOp>(op))
-      later.insert(op);
+    SmallVector<Operation *, 2> ops = op && isState(value) ? stateOps(op) : SmallVector<Operation *, 2>();
+    if (ops.empty())
+      return reader->emitError() << "expected a state that attn.state, attn.causal_readout or a sum over queries makes, or an argument, "
+                                    "but got another (not supported yet)";
+    for (Operation *each : ops) {
+      if (failed(prepareOp(each, reads, later)))
+        return failure();
+      if (isMaterialized(each) || isa<attn::CausalReadoutOp>(each))
+        later.insert(each);
+    }
     return success();
   }
   Operation *reduction = rule ? reductionOf(value) : nullptr;
@@ -101,6 +108,8 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
 
 /// Ops on entries of any shape are computed for tokens and for numbers of rows, whose heads are known.
 static bool hasRows(Operation *op) {
+  if (isState(op->getResult(0)))
+    return true;
   if (auto sum = dyn_cast<attn::SumHeadsOp>(op))
     return !sum.getParameter() && shapeOf(sum.getResult()).size() == 4 && !ShapedType::isDynamic(shapeOf(sum.getResult())[1]);
   if (!isa<attn::ScaleOp, attn::AddOp, attn::MultiplyOp>(op))
@@ -170,13 +179,15 @@ LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) 
 }
 
 LogicalResult HostBuilder::materialize(Operation *op, const Problem &named) {
-  if (!materialized.insert(op))
+  SmallVector<Operation *, 2> together = stateOps(op);
+  if (!materialized.insert(together.front()))
     return success();
-  if (failed(ruleOf(op)->materialize(op, *this, named)))
+  if (failed(ruleOf(op)->materialize(together.front(), *this, named)))
     return failure();
-  for (Value result : op->getResults())
-    if (workspaces.contains(result))
-      missing.remove(result);
+  for (Operation *each : together)
+    for (Value result : each->getResults())
+      if (workspaces.contains(result))
+        missing.remove(result);
   return success();
 }
 
@@ -341,6 +352,37 @@ SmallVector<RegionOutput, 1> kernel::outputsOf(RegionDraft &draft, ArrayRef<Writ
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
+
+/// How many rows of a value exist that a region makes of nothing but its own row; null: all do, or it lies in memory.
+static Value lengthsOfRows(Value value, const HostBuilder &host) {
+  Operation *op = value.getDefiningOp();
+  const TermRule *rule = op && !host.placeOf(value) ? ruleOf(op) : nullptr;
+  if (!rule)
+    return Value();
+  if (auto map = dyn_cast<attn::MapOp>(op))
+    return map.getLengths();
+  if (auto gradient = dyn_cast<attn::MapGradientOp>(op))
+    return gradient.getLengths();
+  for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
+    if (Value lengths = side == Side::Rows ? lengthsOfRows(operand, host) : Value())
+      return lengths;
+  return Value();
+}
+
+/// Rows of keys, of which those that do not exist are 0.
+LogicalResult HostBuilder::writeExistingRows(const Problem &named, const WrittenValue &written, Value lengths, OpSet reads) {
+  Problem problem = keyProblem(named, written.value, lengths, shapeOf(written.value)[1]);
+  problem.key.heads = problem.query.heads;
+  RegionDraft draft(*this, problem, RegionPlanner::OfKeys, std::move(reads));
+  Place at{Axis::Key, Axis::Head, problem.heads()};
+  KernelRegion region = stateKernel(draft.plan, "tokens");
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
+  for (RegionOutput &each : everyRowOf(draft, written, at)) {
+    each.source = term(terms::existing(Axis::Key), {each.source});
+    region.outputs.push_back(each);
+  }
+  return buildKernel(region);
+}
 
 LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction, ArrayRef<WrittenValue> outputs, OpSet reads) {
   const TermRule *rule = reduction ? ruleOf(reduction) : nullptr;
@@ -534,9 +576,11 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       return failure();
   if (ofKeys)
     return success();
-  auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op); };
+  auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op) && !isState(op->getResult(0)); };
   LogicalResult written = [&] {
-    if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end())
+    if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end() && lengthsOfRows(cast<attn::SumHeadsOp>(*sum).getSource(), *this))
+      return LogicalResult((*sum)->emitOpError() << "expected heads whose rows all exist, but got some with lengths (not supported yet)");
+    else if (sum != reads.end())
       return writeHeadSums(named, cast<attn::SumHeadsOp>(*sum), outputs, std::move(reads));
     switch (reduction ? frameOf(reduction) : Frame::Rows) {
     case Frame::Keys:
@@ -548,6 +592,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     case Frame::Chunks:
       return writeChunks(named, cast<attn::CausalReadoutOp>(reduction), outputs, std::move(reads));
     default:
+      if (Value lengths = reduction ? Value() : lengthsOfRows(value, *this))
+        return writeExistingRows(named, outputs.front(), lengths, std::move(reads));
       return writeRows(named, reduction, outputs, std::move(reads));
     }
   }();

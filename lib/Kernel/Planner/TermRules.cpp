@@ -19,6 +19,10 @@ const TermRule *kernel::ruleOf(Operation *op) {
   }();
   if (auto contract = dyn_cast<attn::ContractOp>(op))
     return ruleOfContract(contract);
+  if (auto spread = dyn_cast<attn::SpreadOp>(op))
+    return ruleOfSpread(spread);
+  if (auto heads = dyn_cast<attn::SumHeadsOp>(op); heads && isState(heads.getSource()))
+    return ruleOfStateSums();
   auto found = rules.byName.find(op->getName().getStringRef());
   return found == rules.byName.end() ? nullptr : &found->second;
 }

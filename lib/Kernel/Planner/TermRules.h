@@ -107,6 +107,11 @@ mlir::Value rowsOfPairs(mlir::Value weights);
 mlir::Value rowsOperand(mlir::Operation *term);
 /// Rows [tokens, feature] or [tokens, value] times a state [feature, value], over what both have.
 bool timesState(attn::ContractOp op);
+/// A number of each row times sums [feature]: [query, feature].
+bool timesSums(attn::ContractOp op);
+/// S[feature, value] = Σ_query a[query, feature] x[query, value]; and z[feature] = Σ_query a[query, feature] w[query].
+bool makesState(attn::ContractOp op);
+bool sumsFeatures(attn::ContractOp op);
 
 /// The reduction of keys that a value is made of, as far as one region computes both; null if it is made of none.
 mlir::Operation *reductionOf(mlir::Value value);
@@ -117,7 +122,7 @@ Frame frameOf(mlir::Operation *reduction);
 /// What two reductions have in common that are computed together: the op, or the weights that both sum up.
 const void *streamOf(mlir::Operation *reduction);
 
-/// Whether a value is a state of keys, S or z.
+/// Whether a value is a state of keys or of queries, S or z.
 bool isState(mlir::Value value);
 
 /// The guard of the quotient whose numerator an op makes.
@@ -139,6 +144,12 @@ void addPairRules(TermRules &rules);
 void addStateRules(TermRules &rules);
 /// Of contractions, by what they make.
 const TermRule *ruleOfContract(attn::ContractOp op);
+/// Of those that sum over queries what becomes a state.
+const TermRule *ruleOfQuerySums();
+/// Of states of query heads, added up over those that share one.
+const TermRule *ruleOfStateSums();
+/// Of what is the same for all rows of features, or for all keys of a row.
+const TermRule *ruleOfSpread(attn::SpreadOp op);
 
 } // namespace attune::kernel
 
