@@ -571,9 +571,14 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   }
   if (ofKeys)
     later.insert(op);
-  for (Operation *before : later)
-    if (failed(materialize(before, named)))
+  Operation *firstState = nullptr; // of several, each has a name of its own
+  for (Operation *before : later) {
+    Operation *state = isState(before->getResult(0)) && !isa<attn::SumHeadsOp>(before) ? stateOps(before).front() : nullptr;
+    firstState = firstState ? firstState : state;
+    bool another = state && state != firstState && !materialized.contains(state);
+    if (failed(materialize(before, another ? startProblem() : named)))
       return failure();
+  }
   if (ofKeys)
     return success();
   auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op) && !isState(op->getResult(0)); };
