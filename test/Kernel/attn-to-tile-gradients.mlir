@@ -103,13 +103,18 @@ func.func @erases(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
   return %num : tensor<1x2x200x16xf32>
 }
 
-// A state of keys: that of the cotangents is one of queries, summed over the heads that share one, and nothing is made of pairs.
+// A state of keys: that of the cotangents is one of queries, summed over the heads that share one, and nothing is made of pairs. What
+// reaches the denominators comes of the product that the queries' gradients are made of, and is kept for the state.
 // CHECK-LABEL: region @reads_backward_2_state grid(batch, head)
 // CHECK-LABEL: region @reads_backward_2_readout grid(batch, head, query tile 64)
+// CHECK:         output %{{.*}}#1 to workspace
+// CHECK-NOT:     output
 // CHECK-LABEL: region @reads_backward_tokens grid(batch, head, query tile 64)
 // CHECK:         %[[U:.*]] = normalize(
 // CHECK:         %[[AS:.*]] = logits(%[[U]], %{{.*}})
-// CHECK:         %[[G:.*]] = denominator_gradient(
+// CHECK:         %[[PRODUCTS:.*]] = row_products(%{{.*}}, %[[AS]])
+// CHECK:         %[[G:.*]] = denominator_gradient(%[[PRODUCTS]], %{{.*}})
+// CHECK:         output %[[G]] to workspace
 // CHECK:         %[[AZ:.*]] = outer(%[[G]], %{{.*}})
 // CHECK:         %[[A:.*]] = plus(%[[AS]], %[[AZ]])
 // CHECK:         = elu1_gradient(%{{.*}}, %[[A]])

@@ -22,7 +22,8 @@ inline mlir::RankedTensorType typeLike(mlir::OpBuilder &builder, mlir::Value val
 mlir::ArrayAttr attributeOf(mlir::OpBuilder &builder, Roles roles);
 /// Numbers along the roles that they do not have, with the sizes of `like`.
 mlir::Value spread(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Roles sourceRoles, mlir::Value like, Roles likeRoles);
-/// Σ lhs · rhs over the roles that the result lacks; what a factor of lhs that is 0 multiplies may be anything.
+/// Σ lhs · rhs over the roles that the result lacks; what a factor of lhs that is 0 multiplies may be anything. An equal one of the
+/// block, which is built from its begin to its end, is taken again.
 mlir::Value contract(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, Roles lhsRoles, mlir::Value rhs, Roles rhsRoles,
                      Roles resultRoles);
 /// The sum over the heads that share one of `heads`; of a parameter these are its first dimension.

@@ -112,12 +112,21 @@ SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRang
 // Quotients
 //===----------------------------------------------------------------------===//
 
+/// ⟨ō, o⟩ of each row. Of what a readout gives, u = A S, it is ⟨a, ū Sᵀ⟩ with ū = ō / g, a product that Ā is made of anyway.
+static Value outputProducts(OpBuilder &builder, NormalizeOp op, Value cotangent, Value numerator) {
+  auto readout = op.getNumerator().getDefiningOp<ReadoutOp>();
+  if (!readout || readout.getNumerator() != op.getNumerator() || readout.getDenominator() != op.getDenominator())
+    return contract(builder, op.getLoc(), cotangent, outputs, op.getOutput(), outputs, rows);
+  Value features = contract(builder, op.getLoc(), numerator, outputs, readout.getState(), states, queryFeatures);
+  return contract(builder, op.getLoc(), readout.getFeatures(), queryFeatures, features, queryFeatures, rows);
+}
+
 /// o = u / g: ū = ō / g, ḡ = −⟨ō, o⟩ / g where the guard lets the denominator pass.
 SmallVector<Value> NormalizeOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   Location loc = getLoc();
   Value numerator = NormalizeOp::create(builder, loc, typeLike(builder, getOutput()), cotangents[0], getDenominator(), getGuardAttr());
   if (!getDenominator())
     return {numerator};
-  Value delta = contract(builder, loc, cotangents[0], outputs, getOutput(), outputs, rows);
+  Value delta = outputProducts(builder, *this, cotangents[0], numerator);
   return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, getDenominator(), getGuardAttr())};
 }

@@ -96,6 +96,8 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
     }
     return success();
   }
+  if (rule && side == Side::Rows && shapeOf(value).size() == 3 && memoryOf(value))
+    return success();
   Operation *reduction = rule ? reductionOf(value) : nullptr;
   bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
   bool throughMemory = !rule || (reduction && !isBehind);
@@ -532,6 +534,16 @@ static SmallVector<Value> readByOthers(Operation *gradient) {
   return values;
 }
 
+/// Whether a product of rows with a state has to be made for numbers of rows: others shall not make it once more.
+static bool areOfState(Value numbers) {
+  Operation *op = numbers.getDefiningOp();
+  if (!op || !ruleOf(op) || shapeOf(numbers).size() != 3)
+    return false;
+  auto product = dyn_cast<attn::ContractOp>(op);
+  auto ofState = product && multipliesRows(product) ? product.getRhs().getDefiningOp<attn::ContractOp>() : attn::ContractOp();
+  return (ofState && timesState(ofState)) || llvm::any_of(op->getOperands(), areOfState);
+}
+
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -564,6 +576,10 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       bool tokens = shapeOf(other).size() == 4;
       add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(other, rowsBehind(other)));
     }
+  } else if (!reduction && !ofKeys) {
+    for (Operation *each : reads)
+      if (Value other = each->getResult(0); areOfState(other) && isNew(other) && !readByRegion(other, reads))
+        add(other, allocateNumbers(other, rowsBehind(other)));
   } else {
     for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
       if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
