@@ -19,6 +19,8 @@ Tiles buildSumOverQueries(mlir::OpResult result, RegionDraft &draft, const Place
 
 /// The stores of a value's rows at a place, block by block; where keys have lengths, also of the rows that do not exist.
 llvm::SmallVector<fusion::RegionOutput, 1> everyRowOf(RegionDraft &draft, const WrittenValue &written, const Place &at);
+/// How many rows of a value exist that a region makes of nothing but its own row; null: all do, or it lies in memory.
+mlir::Value lengthsOfRows(mlir::Value value, const HostBuilder &host);
 /// The stage over the heads of a group, `count` for each head of the axis `shared`.
 fusion::Stage membersOf(const RegionPlanner &plan, fusion::Axis shared, int64_t count);
 

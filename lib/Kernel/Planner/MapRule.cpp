@@ -43,6 +43,16 @@ static bool reachesBlocks(Value cotangent) {
   });
 }
 
+SmallVector<Dimension, 2> kernel::blockColumns(ArrayRef<int64_t> widths) {
+  SmallVector<Dimension, 2> blocks;
+  int64_t column = 0;
+  for (int64_t width : widths) {
+    blocks.push_back(columnsOf(width));
+    blocks.back().add = column, column += width;
+  }
+  return blocks;
+}
+
 SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
   int64_t count = lastSize(features);
   if (reachesBlocks(features))
@@ -191,10 +201,8 @@ static SmallVector<int64_t, 2> carriedWidths(attn::MapOp op, bool inUnits) {
 /// Features that a kernel of their own has written, block by block.
 static Source written(const kernel::Tokens &tokens, ArrayRef<int64_t> widths, const Place &at) {
   SmallVector<Source> blocks;
-  int64_t column = 0;
-  for (int64_t width : widths) {
-    Dimension columns = columnsOf(width), head{at.head, at.heads / tokens.heads, tokens.firstHead};
-    columns.add = column, column += width;
+  for (const Dimension &columns : blockColumns(widths)) {
+    Dimension head{at.head, at.heads / tokens.heads, tokens.firstHead};
     blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(at.tokens), columns}));
   }
   return blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);

@@ -12,6 +12,9 @@
 
 namespace attune::kernel {
 
+/// The columns of blocks so wide, side by side.
+llvm::SmallVector<fusion::Dimension, 2> blockColumns(llvm::ArrayRef<int64_t> widths);
+
 /// The number of columns of each tile of features.
 llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
 

@@ -334,6 +334,8 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
 
 /// What the heads of a group have in memory, added up.
 LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
+  if (lengthsOfRows(op.getSource(), *this))
+    return op.emitOpError() << "expected heads whose rows all exist, but got some with lengths (not supported yet)";
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule;
   problem.query = rowsOf(op.getSource()), problem.query.heads = shapeOf(op.getSource())[1];

@@ -44,12 +44,8 @@ Tiles RegionDraft::make(Value value, const Place &at) {
     if (widths.size() == 1)
       return {plan.tokens(*tokens, at.tokens, at.head, at.heads, std::nullopt)};
     SmallVector<Source> blocks;
-    int64_t column = 0;
-    for (int64_t width : widths) {
-      Dimension columns = columnsOf(width);
-      columns.add = column, column += width;
+    for (const Dimension &columns : blockColumns(widths))
       blocks.push_back(plan.tokens(*tokens, at.tokens, at.head, at.heads, columns));
-    }
     return tilesOfBlocks(blocks);
   }
   if (Value rows = host.memoryOf(value); rows && cast<MemRefType>(rows.getType()).getRank() == 3) {

@@ -265,12 +265,8 @@ SmallVector<Source> kernel::sumsAt(Value sums, ArrayRef<int64_t> widths, RegionD
   Value memory = draft.host.memoryOf(sums);
   int64_t heads = cast<MemRefType>(memory.getType()).getDimSize(1); // [batch, G, m]
   SmallVector<Source> blocks;
-  int64_t column = 0;
-  for (int64_t width : widths) {
-    Dimension columns = columnsOf(width);
-    columns.add = column, column += width;
+  for (const Dimension &columns : blockColumns(widths))
     blocks.push_back(fusion::memory(memory, {entryOf(Axis::Batch), {at.head, at.heads / heads}, columns}));
-  }
   return blocks;
 }
 

@@ -355,8 +355,7 @@ SmallVector<RegionOutput, 1> kernel::outputsOf(RegionDraft &draft, ArrayRef<Writ
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// How many rows of a value exist that a region makes of nothing but its own row; null: all do, or it lies in memory.
-static Value lengthsOfRows(Value value, const HostBuilder &host) {
+Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op && !host.placeOf(value) ? ruleOf(op) : nullptr;
   if (!rule)
@@ -599,9 +598,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return success();
   auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op) && !isState(op->getResult(0)); };
   LogicalResult written = [&] {
-    if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end() && lengthsOfRows(cast<attn::SumHeadsOp>(*sum).getSource(), *this))
-      return LogicalResult((*sum)->emitOpError() << "expected heads whose rows all exist, but got some with lengths (not supported yet)");
-    else if (sum != reads.end())
+    if (auto *sum = reduction ? reads.end() : llvm::find_if(reads, isHeadSum); sum != reads.end())
       return writeHeadSums(named, cast<attn::SumHeadsOp>(*sum), outputs, std::move(reads));
     switch (reduction ? frameOf(reduction) : Frame::Rows) {
     case Frame::Keys:
