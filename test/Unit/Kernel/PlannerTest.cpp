@@ -313,9 +313,10 @@ func.func @f(%a: !a {attn.name = "q"}, %b: !k {attn.name = "k"}, %v: !v {attn.na
 }
 )";
   check(text);
-  // Each state is made once, though two read that of the cotangents.
-  EXPECT_EQ(launchesOf(text), (std::vector<std::string>{"f_state", "f_merge", "f_readout", "f_2_state", "f_2_merge", "f_2_readout",
-                                                        "f_3_readout"}));
+  // Each state is made once, though two read that of the cotangents. A product with a state alone has rows of tokens as its result,
+  // no sums of weights beside it, so it is no readout.
+  EXPECT_EQ(launchesOf(text), (std::vector<std::string>{"f_state", "f_merge", "f_tokens", "f_2_state", "f_2_merge", "f_2_tokens",
+                                                        "f_3_tokens"}));
 }
 
 // u_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j, and its cotangents by three more causal readouts: of (ū, V) by B and, on tokens in reversed order,
