@@ -37,6 +37,7 @@ struct Lepe {
 struct OutputProjection {
   mlir::Value weight; ///< [heads · dv, D]
   mlir::Value bias;   ///< [D]; null if there is none
+  bool transposed = false; ///< the weight is [D, heads · dv]
 };
 
 /// Where an attention writes its output.

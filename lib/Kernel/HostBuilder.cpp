@@ -50,7 +50,9 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Case([&](attn::EvaOp eva) { return writeEva(eva, output); })
       .Case([&](attn::AgentOp agent) { return writeAgent(agent, output); })
       .Case([&](attn::AdvanceOp advance) { return writeAdvance(advance); })
-      .Default([&](Operation *) { return writeTerms(value, output); });
+      .Case([&](attn::WeightGradientOp gradient) { return writeWeightGradient(gradient); })
+      .Case([&](attn::TokenSumOp sum) { return writeTokenSum(sum); })
+      .Default([&](Operation *) { return areModelRows(value) ? writeModelRows(value, output) : writeTerms(value, output); });
   missing.remove(value);
   return written;
 }
@@ -211,22 +213,14 @@ LogicalResult HostBuilder::writeLepe(attn::LepeOp op, Output output) {
 }
 
 LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Output &output) {
-  if (!isa<BlockArgument>(op.getWeight()) && !memoryOf(op.getWeight()))
-    return op.emitOpError() << "expected a weight that is an argument of the function, but got one that it computes (not supported yet)";
-  if (attn::isInEpilogue(op)) {
-    Output projected = output;
-    projected.projection = OutputProjection{memory(op.getWeight()), memory(op.getBias())};
-    return write(op.getSource(), projected);
-  }
-  FailureOr<Tokens> source = read(op.getSource());
-  if (failed(source))
+  if (!attn::isInEpilogue(op))
+    return writeModelRows(op.getResult(), output);
+  FailureOr<OutputProjection> projection = projectionOf(op);
+  if (failed(projection))
     return failure();
-  std::optional<PreparedWeight> packed = packedWeight(op);
-  Value weight = packed ? prepared.lookup(*packed).matrix : Value();
-  Problem problem = startProblem();
-  problem.query = *source, problem.output.memory = output.memory;
-  OutputProjection projection{weight ? weight : memory(op.getWeight()), memory(op.getBias())};
-  return buildKernel(outputProjectionRegion(problem, attn::areSums(op.getSource()), projection));
+  Output projected = output;
+  projected.projection = *projection;
+  return write(op.getSource(), projected);
 }
 
 LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) {

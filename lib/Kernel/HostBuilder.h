@@ -94,7 +94,7 @@ private:
 
   // Regions of terms (Planner/TermRegions.cpp).
   mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
-  llvm::SmallVector<WrittenValue> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
+  llvm::SmallVector<WrittenValue, 2> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
   /// Brings to memory what the terms of these values read that no region computes, and says which terms those are. What is made
   /// of tokens is left for `later`.
   mlir::LogicalResult prepare(llvm::ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later);
@@ -133,6 +133,20 @@ private:
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
+
+  // Layers, and the gradients of their parameters (Planner/LayerGradients.cpp).
+
+  /// Whether a value is a model's rows that output projections make: of one, or sums of several.
+  static bool areModelRows(mlir::Value value);
+  mlir::LogicalResult writeModelRows(mlir::Value value, const Output &output);
+  /// The memory of a model's rows, an argument, whatever type they are converted to; null for others.
+  mlir::Value modelMemory(mlir::Value rows) const;
+  /// Where the weight of a projection lies, and how.
+  mlir::FailureOr<OutputProjection> projectionOf(attn::ProjectOutputOp op);
+  mlir::FailureOr<TokenProjection> projectionOf(attn::ProjectOp op);
+  template <typename Projection, typename Op> mlir::FailureOr<Projection> projectionIn(Op op);
+  mlir::LogicalResult writeWeightGradient(attn::WeightGradientOp op);
+  mlir::LogicalResult writeTokenSum(attn::TokenSumOp op);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   /// The memories that it goes on from and leaves.
   mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);
@@ -164,7 +178,6 @@ private:
   void storeFeatures(mlir::func::FuncOp function);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
-  mlir::Value weightOf(attn::ProjectOp op) const;
   mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);

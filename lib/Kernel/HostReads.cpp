@@ -154,7 +154,7 @@ static void markProduct(tile::KernelOp kernel, Value x, const TokenProjection &p
        out = cast<MemRefType>(result.memory.getType());
   Type type = tokens.getElementType();
   bool gpu = kernel.getSchedule()->getTarget() == tile::TargetKind::GPU;
-  if (gpu && !projection.bias && weights.getRank() == 2 && weights.getElementType() == type &&
+  if (gpu && !projection.bias && !projection.transposed && weights.getRank() == 2 && weights.getElementType() == type &&
       kernel.getSchedule()->getOperand() == type && out.getElementType().isF32() && out.getDimSize(1) == result.heads)
     tile::Product{type, result.heads, result.width, weights.getDimSize(0)}.mark(kernel);
 }
@@ -171,17 +171,20 @@ LogicalResult HostBuilder::buildProjection(Value x, const TokenProjection &proje
 }
 
 FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
-  Value source = memory(op.getSource());
+  Value source = modelMemory(op.getSource());
   if (!source)
     return op.emitOpError() << "expected an argument of the function to project (others are not supported yet)";
   if (attn::isFolded(op))
     return computeFolded(op, source);
+  FailureOr<TokenProjection> projection = projectionOf(op);
+  if (failed(projection))
+    return failure();
   if (attn::isInReader(op)) {
     ArrayRef<int64_t> shape = shapeOf(op.getResult());
-    return Tokens{source, 0, shape[1], shape[3], {}, TokenProjection{weightOf(op), memory(op.getBias())}};
+    return Tokens{source, 0, shape[1], shape[3], {}, *projection};
   }
   Tokens result = workspaceFor(op.getResult(), source);
-  if (failed(buildProjection(source, {weightOf(op), memory(op.getBias())}, result)))
+  if (failed(buildProjection(source, *projection, result)))
     return failure();
   return result;
 }
@@ -201,13 +204,6 @@ FailureOr<Tokens> HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
   return result;
 }
 
-/// The projection's weight, packed if `prepare` packs it.
-Value HostBuilder::weightOf(attn::ProjectOp op) const {
-  std::optional<PreparedWeight> weight = packedWeight(op);
-  Value packed = weight ? prepared.lookup(*weight).matrix : Value();
-  return packed ? packed : memory(op.getWeight());
-}
-
 /// E of a compression, packed if `prepare` packs it and a tile of tokens lies within a block.
 Value HostBuilder::weightOf(attn::CompressOp op) const {
   std::optional<PreparedWeight> weight = packedWeight(op);
@@ -218,7 +214,10 @@ Value HostBuilder::weightOf(attn::CompressOp op) const {
 /// E goes first: the input is compressed once for all heads, and for keys and values if they have one E; then slots are
 /// projected.
 FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp project) {
-  Value source = memory(project.getSource()), weight = weightOf(op), bias = memory(project.getBias());
+  FailureOr<TokenProjection> projection = projectionOf(project);
+  if (failed(projection))
+    return failure();
+  Value source = memory(project.getSource()), weight = weightOf(op), bias = projection->bias;
   if (!source || ShapedType::isDynamic(cast<MemRefType>(source.getType()).getDimSize(2)))
     return op.emitOpError() << "expected an argument of known width to compress before its projection (others are not "
                                "supported yet)";
@@ -243,7 +242,7 @@ FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source, 0)), 0, shape[1],
                 shape[3], {}};
-  if (failed(buildKernel(slotProjectionRegion(problem, input, {weightOf(project), bias}, result))))
+  if (failed(buildKernel(slotProjectionRegion(problem, input, *projection, result))))
     return failure();
   return result;
 }

@@ -38,6 +38,7 @@ struct TokenStep {
 struct TokenProjection {
   mlir::Value weight; ///< [D, heads · width], or [heads, D, width] where `prepare` has packed or folded it
   mlir::Value bias;   ///< [heads · width]; null if there is none
+  bool transposed = false; ///< the weight is [heads · width, D]
 };
 
 /// Tokens [batch, heads, tokens, width] of the host function.

@@ -60,6 +60,18 @@ struct TimesUnlessZero : Term {
   }
 };
 
+struct UnlessZeroRows : Term {
+  StringRef name() const override { return "unless_zero_rows"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site), a = operands[1]->tile(site, tiles.builder.getF32Type());     // [T, c], [T, w]
+    SmallVector<int64_t> shape(tiles.shape(x));
+    Value largest = tiles.expand(tiles.reduceMax(tiles.abs(a), 1), 1, shape);                       // [T, c]
+    Value f32 = tiles.cast(x, tiles.builder.getF32Type());
+    return {tiles.selectEqual(largest, 0, tiles.constant(shape, 0), f32)};
+  }
+};
+
 /// a_i b_j.
 struct Outer : Term {
   StringRef name() const override { return "outer"; }
@@ -79,6 +91,7 @@ terms::TermPtr terms::inverse() {
 }
 terms::TermPtr terms::times() { return std::make_unique<OfTwo>("times", &TileBuilder::times); }
 terms::TermPtr terms::timesUnlessZero() { return std::make_unique<TimesUnlessZero>(); }
+terms::TermPtr terms::unlessZeroRows() { return std::make_unique<UnlessZeroRows>(); }
 terms::TermPtr terms::plus() { return std::make_unique<OfTwo>("plus", &TileBuilder::plus); }
 terms::TermPtr terms::outer() { return std::make_unique<Outer>(); }
 terms::TermPtr terms::minus() { return std::make_unique<OfTwo>("minus", &TileBuilder::minus); }

@@ -105,6 +105,8 @@ TermPtr times();
 TermPtr plus();
 /// (a, b) of one shape: a b, 0 where a is 0, whatever b is.
 TermPtr timesUnlessZero();
+/// (x, a) of as many rows: x of each row, 0 where all of a is 0, whatever x is.
+TermPtr unlessZeroRows();
 TermPtr minus();
 TermPtr over();
 TermPtr atLeast(double least);
@@ -233,8 +235,8 @@ enum class Digits { Operand, Wide, All };
 StreamedPtr pairs(Axis rows, Axis columns, fusion::Representation gives, Digits digits);
 /// (x) over slices of columns: factor · |x|² of the rows of an axis.
 StreamedPtr squares(Axis rows, double factor);
-/// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
-StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
+/// (x, W): x W, or x Wᵀ of a `transposed` tile, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
+StreamedPtr contract(Axis rows, int64_t width, bool wide = false, bool transposed = false);
 /// (x, M): what sketchLeaf gives, `size` columns of it, summed over slices of the columns of x and the rows of M.
 StreamedPtr sketchLeaves(Axis rows, int64_t width, int64_t size, bool pairs);
 

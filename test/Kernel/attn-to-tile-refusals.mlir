@@ -170,7 +170,7 @@ func.func @erasing(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1
 // As the gradient of a projection has them.
 func.func @computed_weight(%x: tensor<2x2x8x4xf32>, %w: tensor<16x8xf32>) -> tensor<2x8x16xf32> {
   %t = attn.transpose %w : tensor<16x8xf32> -> tensor<8x16xf32>
-  // expected-error @below {{expected a weight that is an argument of the function, but got one that it computes (not supported yet)}}
+  // expected-error @below {{expected a weight that is an argument of the function, or the transpose of one, but got one that it computes (not supported yet)}}
   %y = attn.project_output %x, %t : tensor<2x2x8x4xf32>, tensor<8x16xf32> -> tensor<2x8x16xf32>
   return %y : tensor<2x8x16xf32>
 }

@@ -143,7 +143,7 @@ LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::Ca
                                                 const DecayShares &shares, const StateMemory &before, const OpSet &reads) {
   Rows rows{allocateRows(op.getValue(), problem.heads(), problem.valueWidth()), allocateRows(op.getValue(), problem.heads(), problem.valueWidth()),
             allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3])};
-  SmallVector<WrittenValue> ofValues, others;
+  SmallVector<WrittenValue, 2> ofValues, others;
   for (const WrittenValue &each : outputs)
     (resultBehind(each.value, op).getResultNumber() == 2 ? ofValues : others).push_back(each);
   RegionDraft written(*this, problem, RegionPlanner::OfAll, reads), keys(*this, problem, RegionPlanner::OfAll, reads),

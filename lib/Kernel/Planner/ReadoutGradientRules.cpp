@@ -292,7 +292,7 @@ static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, bool erases) {
 
 LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                                 const OpSet &reads) {
-  SmallVector<WrittenValue> ofQueries, ofKeys;
+  SmallVector<WrittenValue, 2> ofQueries, ofKeys;
   Value ofDecay;
   for (const WrittenValue &each : outputs) {
     if (each.value == op.getDecayGradient())

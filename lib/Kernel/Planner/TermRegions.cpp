@@ -507,8 +507,8 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
 }
 
 /// The value and the missing results that are made of its reduction.
-SmallVector<WrittenValue> HostBuilder::resultsOf(Value value, const Output &output, Operation *reduction) const {
-  SmallVector<WrittenValue> outputs{{value, output}};
+SmallVector<WrittenValue, 2> HostBuilder::resultsOf(Value value, const Output &output, Operation *reduction) const {
+  SmallVector<WrittenValue, 2> outputs{{value, output}};
   for (Value other : missing) {
     Operation *same = other == value || isState(other) ? nullptr : reductionOf(other);
     if (same && streamOf(same) == streamOf(reduction))
@@ -522,14 +522,17 @@ static bool readByRegion(Value value, const OpSet &reads) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) { return reads.contains(user); });
 }
 
-/// Rows that are made of a readout's gradient and read by ops that are not: all of them come from one run of the kernels.
-static SmallVector<Value> readByOthers(Operation *gradient) {
+/// Rows that are made of a reduction, or of one with the same stream, and read by ops that are not: all of them come from one run of the
+/// kernels.
+static SmallVector<Value> readByOthers(Operation *reduction) {
   SmallVector<Value> values;
-  auto isApart = [&](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>() && !isBehindSameStream(user, gradient); };
-  for (Operation &op : *gradient->getBlock())
-    for (Value value : op.getResults())
-      if (shapeOf(value).size() > 2 && reductionOf(value) == gradient && llvm::any_of(value.getUsers(), isApart))
+  auto isApart = [&](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>() && !isBehindSameStream(user, reduction); };
+  for (Operation &op : *reduction->getBlock())
+    for (Value value : op.getResults()) {
+      Operation *own = shapeOf(value).size() > 2 ? reductionOf(value) : nullptr;
+      if (own && streamOf(own) == streamOf(reduction) && llvm::any_of(value.getUsers(), isApart))
         values.push_back(value);
+    }
   return values;
 }
 
@@ -546,7 +549,7 @@ static bool areOfState(Value numbers) {
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
-  SmallVector<WrittenValue> outputs{{value, output}};
+  SmallVector<WrittenValue, 2> outputs{{value, output}};
   if (reduction && !ofKeys)
     outputs = resultsOf(value, output, reduction);
   OpSet reads, later;
@@ -560,12 +563,12 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return failure();
   if (tokensFirst)
     named = startProblem();
-  SmallVector<WrittenValue> beside; // what comes along for those that read it
+  SmallVector<WrittenValue, 2> beside; // what comes along for those that read it
   auto add = [&](Value other, Value memory) {
     outputs.push_back({other, Output{memory, 0, std::nullopt}}), beside.push_back(outputs.back());
   };
   auto isNew = [&](Value other) { return other != value && !memoryOf(other) && !placeOf(other) && !missing.contains(other); };
-  if (reduction && frameOf(reduction) == Frame::ChunkGradients) {
+  if (reduction && !ofKeys && (frameOf(reduction) == Frame::ChunkGradients || frameOf(reduction) == Frame::Keys)) {
     for (Value other : readByOthers(reduction)) {
       if (!isNew(other))
         continue;

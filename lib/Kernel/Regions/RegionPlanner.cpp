@@ -51,12 +51,15 @@ Source RegionPlanner::projected(const Tokens &tokens, Axis axis, Dimension head)
   columnsOfHead.scale = columnsOfHead.count = width;
   bool prepared = cast<MemRefType>(weight.getType()).getRank() == 3;
   Source x = fusion::memory(tokens.memory, {entryOf(Axis::Batch), rowsOf(axis), model});
-  Source w = prepared ? fusion::memory(weight, {head, model, columnsOf(width)}) : fusion::memory(weight, {model, columnsOfHead});
+  bool transposed = tokens.projection->transposed;
+  Source w = prepared     ? fusion::memory(weight, {head, model, columnsOf(width)})
+             : transposed ? fusion::memory(weight, {columnsOfHead, model})
+                          : fusion::memory(weight, {model, columnsOfHead});
   Stage stage = all(Axis::Model, step);
   auto own = std::make_shared<Extents>(*extents);
   (*own)[Axis::Model] = {tokens.memory, 2};
   stage.extents = own;
-  Source result = stream(stage, {terms::contract(axis, width), {x, w}});
+  Source result = stream(stage, {terms::contract(axis, width, /*wide=*/false, transposed), {x, w}});
   return bias ? fusion::term(terms::addBias(axis), {result, fusion::memory(bias, {columnsOfHead})}) : result;
 }
 
@@ -163,10 +166,11 @@ Source RegionPlanner::finished(Source o, const Output &output, int64_t width) co
   o = withLepe(o, output);
   if (!output.projection)
     return o;
-  auto [weight, bias] = *output.projection;
+  const auto &[weight, bias, transposed] = *output.projection;
   int64_t model = cast<MemRefType>(output.memory.getType()).getDimSize(2);
-  Source w = fusion::memory(weight, {{Axis::Head, 1, 0, width, width}, columnsOf(model)});
-  Source y = stream(all(Axis::Head, 1), {terms::contract(Axis::Query, model), {o, w}});
+  Dimension rows{Axis::Head, 1, 0, width, width}, columns = columnsOf(model);
+  Source w = transposed ? fusion::memory(weight, {columns, rows}) : fusion::memory(weight, {rows, columns});
+  Source y = stream(all(Axis::Head, 1), {terms::contract(Axis::Query, model, /*wide=*/false, transposed), {o, w}});
   return bias ? fusion::term(terms::addBias(Axis::Query), {y, fusion::memory(bias, {columnsOf(model)})}) : y;
 }
 

@@ -58,9 +58,20 @@ fusion::KernelRegion projectionRegion(const Problem &problem);
 fusion::KernelRegion rotationRegion(const Problem &problem);
 fusion::KernelRegion normalizedRowsRegion(const Problem &problem);
 
-/// problem.output.memory [batch, tokens, D] = the heads of problem.query side by side · weight [heads·width, D] + bias. `areSums` says
-/// that nothing has divided them (attune/Attn/HeadRange.h).
-fusion::KernelRegion outputProjectionRegion(const Problem &problem, bool areSums, const OutputProjection &projection);
+/// The columns of the model at the site, of rows that are the heads of `source` side by side · weight [heads·width, D] + bias. `areSums`
+/// says that nothing has divided them (attune/Attn/HeadRange.h).
+fusion::Source projectedHeads(const RegionPlanner &plan, const Tokens &source, bool areSums, const OutputProjection &projection);
+/// problem.output.memory [batch, tokens, D], of the rows of problem.query, as `rows` makes its columns of `projectedHeads`. `packed`: the
+/// packed weight of these, of which there is one then; null: none is packed.
+fusion::KernelRegion outputProjectionRegion(const Problem &problem, mlir::Value packed,
+                                            llvm::function_ref<fusion::Source(const RegionPlanner &)> rows);
+
+/// weight [D, heads·width] = Σ modelᵀ heads over all tokens of the batch, or `output` [heads·width, D] = Σ headsᵀ model, of heads
+/// [batch, heads, tokens, width] and a model's rows [batch, tokens, D].
+fusion::KernelRegion weightGradientRegion(const Problem &problem, const Tokens &heads, mlir::Value model, mlir::Value weight, bool output);
+/// sums [heads·width] = Σ of all tokens of the batch; sums [D] of a model's rows.
+fusion::KernelRegion tokenSumRegion(const Problem &problem, const Tokens &heads, mlir::Value sums);
+fusion::KernelRegion tokenSumRegion(const Problem &problem, mlir::Value model, mlir::Value sums);
 
 } // namespace attune::kernel
 

@@ -1,0 +1,115 @@
+//===- BatchSums.cpp - Sums over all tokens of a batch ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   weight_gradient:  parallel over (head, columns of it, D block)    [64, columns] = Σ_batch Σ_tokens x [T, 64]ᵀ · c [T, columns]
+//   token_sum:        parallel over (head, columns of it) or (D block)    [columns] = Σ_batch Σ_tokens c [T, columns]
+//
+// One program has all tokens of its part of the weight, entry by entry: the order of sums depends on the sizes alone, and no memory has
+// a part for each entry.
+//
+//===----------------------------------------------------------------------===//
+#include "RegionPlanner.h"
+#include "Regions.h"
+#include "Terms.h"
+#include "attune/Tile/KernelSizes.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+/// Columns of a head that a program has: all, or a part of heads that are wider than two blocks of the model.
+static int64_t columnsOfHead(int64_t width) {
+  constexpr int64_t most = 2 * tile::modelTile, least = most / 8;
+  int64_t parts = llvm::divideCeil(width, most);
+  while (width % parts != 0)
+    ++parts;
+  return width / parts < least ? width : width / parts;
+}
+
+namespace {
+/// What a program has of the columns of heads, or of a model, and of tokens.
+struct BatchSums {
+  BatchSums(const Problem &problem) : plan(problem, RegionPlanner::OfKeys) {}
+
+  void countHeads(const Tokens &heads) {
+    Extents own = *plan.extents;
+    own[Axis::Head].count = heads.heads, own[Axis::Value].count = heads.width;
+    plan.extents = std::make_shared<Extents>(own);
+    columns = columnsOfHead(heads.width);
+    grid.push_back({Axis::Head, tile::Axis::Head});
+    grid.push_back({Axis::Value, tile::Axis::Head, columns});
+  }
+  void countModel(Value model) {
+    Extents own = *plan.extents;
+    own[Axis::Model] = {model, 2};
+    plan.extents = std::make_shared<Extents>(own);
+    grid.push_back({Axis::Model, tile::Axis::ValueBlock, tile::modelTile});
+  }
+
+  Source tokens(const Tokens &heads) const {
+    return plan.tokens(heads, Axis::Key, Axis::Head, heads.heads, Dimension{Axis::Value, 1, 0, 1, columns});
+  }
+  static Source tokens(Value model) { return fusion::memory(model, {entryOf(Axis::Batch), rowsOf(Axis::Key), modelColumns()}); }
+  static Dimension modelColumns() { return {Axis::Model, 1, 0, 1, tile::modelTile}; }
+  /// The columns of heads side by side.
+  Dimension columnsOfHeads(int64_t width) const {
+    Dimension place{Axis::Value, 1, 0, 1, columns};
+    place.at = Index::first(Axis::Head) * width;
+    return place;
+  }
+
+  /// What a stage over the tokens of an entry carries, summed up over entries.
+  Source sums(StepForm form, ArrayRef<int64_t> shape) const {
+    Stage tokens{Axis::Key, plan.problem.keyTile(), {{"tokens", Border::Begin, Border::End, false}}, plan.extents};
+    Stage batch{Axis::Batch, 1, {{"batch", Border::Begin, Border::End, false}}, plan.extents};
+    SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(shape)};
+    return stream(batch, {terms::compose(Representation::Plain, shapes), {stream(tokens, std::move(form))}});
+  }
+
+  KernelRegion region(StringRef suffix, Source sums, Value memory, ArrayRef<Dimension> place) const {
+    KernelRegion region{plan.problem.name, suffix.str(), plan.problem.schedule, {}, plan.extents, {}};
+    region.grid.assign(grid.begin(), grid.end());
+    region.outputs = {{std::move(sums), memory, SmallVector<Dimension, 4>(place)}};
+    return region;
+  }
+
+  RegionPlanner plan;
+  int64_t columns = 0; ///< of a head, which a program has
+  SmallVector<GridAxis, 3> grid;
+};
+} // namespace
+
+KernelRegion kernel::weightGradientRegion(const Problem &problem, const Tokens &heads, Value model, Value weight, bool output) {
+  BatchSums sums(problem);
+  sums.countHeads(heads), sums.countModel(model);
+  Source c = sums.tokens(heads), x = sums.tokens(model);
+  bool wide = needsWideProducts(problem);
+  Dimension ofHeads = sums.columnsOfHeads(heads.width), ofModel = sums.modelColumns();
+  int64_t a = output ? sums.columns : ofModel.count, b = output ? ofModel.count : sums.columns;
+  // Tokens that the other factor leaves out are not read: they may hold anything.
+  SmallVector<Source> factors = output ? SmallVector<Source>{term(terms::unlessZeroRows(), {c, x}), x}
+                                       : SmallVector<Source>{term(terms::unlessZeroRows(), {x, c}), c};
+  Source all = sums.sums({terms::featureSums({a}, b, wide, /*withSums=*/false), factors}, {a, b});
+  return sums.region("weight_gradient", all, weight, output ? ArrayRef{ofHeads, ofModel} : ArrayRef{ofModel, ofHeads});
+}
+
+KernelRegion kernel::tokenSumRegion(const Problem &problem, const Tokens &heads, Value result) {
+  BatchSums sums(problem);
+  sums.countHeads(heads);
+  Source all = sums.sums({terms::tokenSum(sums.columns), {sums.tokens(heads)}}, {sums.columns});
+  return sums.region("token_sum", all, result, sums.columnsOfHeads(heads.width));
+}
+
+KernelRegion kernel::tokenSumRegion(const Problem &problem, Value model, Value result) {
+  BatchSums sums(problem);
+  sums.countModel(model);
+  Source all = sums.sums({terms::tokenSum(tile::modelTile), {sums.tokens(model)}}, {tile::modelTile});
+  return sums.region("token_sum", all, result, sums.modelColumns());
+}
