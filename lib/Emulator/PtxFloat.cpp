@@ -106,29 +106,37 @@ static void quotient(Emitter &e) {
   mode.result(e, e.device(kind == "full" ? "llvm.nvvm.div.full" : "llvm.nvvm.div.approx.f", a->getType(), {a, b}));
 }
 
-/// 9.7.3.9, 9.7.3.10: abs, neg{.ftz}.type d, a change the sign alone.
+/// 9.7.3.9, 9.7.3.10: abs, neg{.ftz}.type d, a change the sign alone; 9.7.4.6, 9.7.4.7 have .f16 and .bf16.
 template <bool absolute> static void changeSign(Emitter &e) {
-  Mode mode = modeOf(e, false);
+  Mode mode = modeOf(e, false, {"f32", "f64", "f16", "bf16"});
+  if (mode.type.kind == DataType::Bfloat)
+    e.needs(70, 80);
   e.end(2);
   Value *a = mode.operand(e, 1);
   mode.result(e, absolute ? e.builder.CreateUnaryIntrinsic(Intrinsic::fabs, a) : e.builder.CreateFNeg(a));
 }
 
 /// 9.7.3.11, 9.7.3.12: min, max{.ftz}{.NaN}.f32 d, a, b. Of a number and NaN the number; with .NaN, NaN. +0 is more
-/// than -0.
+/// than -0. 9.7.4.8, 9.7.4.9 have .f16 and .bf16.
 template <bool greatest> static void extremum(Emitter &e) {
   Mode mode;
   mode.flush = e.modifier("ftz");
   bool keepNan = e.modifier("NaN");
-  mode.type = e.typeOf({"f32", "f64"});
+  mode.type = e.typeOf({"f32", "f64", "f16", "bf16"});
   checkMode(e, mode);
-  if (keepNan && mode.type != f32)
-    e.fail("expected .f32 behind .NaN");
+  if (keepNan && mode.type.bits == 64)
+    e.fail("expected .f32, .f16 or .bf16 behind .NaN");
+  if (mode.type.bits == 16)
+    e.needs(70, 80);
   e.end(3);
   auto id = greatest ? (keepNan ? Intrinsic::maximum : Intrinsic::maximumnum)
                      : (keepNan ? Intrinsic::minimum : Intrinsic::minimumnum);
   Value *a = mode.operand(e, 1), *b = mode.operand(e, 2);
-  mode.result(e, e.builder.CreateBinaryIntrinsic(id, a, b));
+  if (mode.type.bits != 16 || e.failed())
+    return mode.result(e, e.builder.CreateBinaryIntrinsic(id, a, b));
+  Type *real = e.builder.getFloatTy(); // one of two numbers, whatever the type
+  Value *chosen = e.builder.CreateBinaryIntrinsic(id, e.builder.CreateFPExt(a, real), e.builder.CreateFPExt(b, real));
+  mode.result(e, e.builder.CreateFPTrunc(chosen, e.floatType(mode.type)));
 }
 
 //===----------------------------------------------------------------------===//

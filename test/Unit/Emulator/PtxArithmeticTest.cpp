@@ -222,6 +222,14 @@ TEST(PtxArithmetic, SixteenBits) {
       {"add.ftz.sat.f16 %h9, %h1, %h2;", 0x7e00, 0x3c00, 0, 0}, // NaN
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3c00, 0, 0x3f81}, // 1 + 2^-7
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3b80, 0, 0x3f80}, // 1 + 2^-8
+      {"abs.f16 %h9, %h1;", 0xbc00, 0, 0, 0x3c00},
+      {"neg.ftz.f16 %h9, %h1;", 0x0001, 0, 0, 0x8000},
+      {"abs.bf16 %h9, %h1;", 0xbf80, 0, 0, 0x3f80},
+      {"neg.bf16 %h9, %h1;", 0x0001, 0, 0, 0x8001},
+      {"max.f16 %h9, %h1, %h2;", 0x3c00, 0x7e00, 0, 0x3c00}, // 1 and NaN
+      {"max.NaN.f16 %h8, %h1, %h2; cvt.f32.f16 %r8, %h8; setp.nan.f32 %p9, %r8, %r8;", 0x3c00, 0x7e00, 0, 1},
+      {"max.bf16 %h9, %h1, %h2;", 0xbf80, 0x3f80, 0, 0x3f80},
+      {"min.bf16 %h9, %h1, %h2;", 0x0000, 0x8000, 0, 0x8000},
   });
 }
 

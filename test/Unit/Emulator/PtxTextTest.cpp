@@ -110,7 +110,7 @@ TEST(PtxText, RefusesWrongOperands) {
   contains("max.ftz.f64 %d1, %d0, %d0;", "expected no .ftz and .sat with this type");
   contains("add.ftz.f64 %d1, %d0, %d0;", "expected no .ftz and .sat with this type");
   contains("add.sat.bf16 %h1, %h0, %h0;", "expected no .ftz and .sat with this type");
-  contains("max.NaN.f64 %d1, %d0, %d0;", "expected .f32 behind .NaN");
+  contains("max.NaN.f64 %d1, %d0, %d0;", "expected .f32, .f16 or .bf16 behind .NaN");
   contains("mbarrier.arrive.relaxed.cta.shared.b64 %d1, [%r0];", "expected .release, but got '.relaxed'");
   contains("mbarrier.test_wait.parity.relaxed.cta.shared.b64 %p1, [%r0], 0;", "expected .acquire, but got '.relaxed'");
   contains("mbarrier.try_wait.relaxed.cta.shared.b64 %p1, [%r0], %d0;", "expected .acquire, but got '.relaxed'");
