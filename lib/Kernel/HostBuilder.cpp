@@ -52,7 +52,13 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Case([&](attn::AdvanceOp advance) { return writeAdvance(advance); })
       .Case([&](attn::WeightGradientOp gradient) { return writeWeightGradient(gradient); })
       .Case([&](attn::TokenSumOp sum) { return writeTokenSum(sum); })
-      .Default([&](Operation *) { return areModelRows(value) ? writeModelRows(value, output) : writeTerms(value, output); });
+      .Default([&](Operation *) {
+        if (auto transposed = transposedCompression(value))
+          return LogicalResult(computeTransposed(*transposed, output.memory));
+        return isCompressionWeight(value) ? writeCompressionWeight(value, output)
+               : areModelRows(value)      ? writeModelRows(value, output)
+                                          : writeTerms(value, output);
+      });
   missing.remove(value);
   return written;
 }

@@ -147,6 +147,21 @@ private:
   template <typename Projection, typename Op> mlir::FailureOr<Projection> projectionIn(Op op);
   mlir::LogicalResult writeWeightGradient(attn::WeightGradientOp op);
   mlir::LogicalResult writeTokenSum(attn::TokenSumOp op);
+
+  // Gradients of low-rank compression (Planner/CompressionGradients.cpp).
+
+  /// Eᵀ ȳ of tokens that exist.
+  struct Transposed {
+    mutable attn::ContractOp op; ///< accessors of ops are not const
+    mlir::Value lengths;         ///< null: all exist
+  };
+  /// What makes a value, if that is all.
+  static std::optional<Transposed> transposedCompression(mlir::Value value);
+  /// As tokens, into a memory or, if there is none, a workspace.
+  mlir::FailureOr<Tokens> computeTransposed(const Transposed &value, mlir::Value into);
+  /// Whether a value is the cotangent of E: a product, or the sum of several.
+  static bool isCompressionWeight(mlir::Value value);
+  mlir::LogicalResult writeCompressionWeight(mlir::Value value, const Output &output);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   /// The memories that it goes on from and leaves.
   mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);

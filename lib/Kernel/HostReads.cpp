@@ -133,6 +133,8 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
     return computeProjection(project);
   if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
     return computeCompression(compress);
+  if (auto transposed = transposedCompression(value))
+    return computeTransposed(*transposed, missing.contains(value) ? memory(value) : Value());
   // An attention that another op reads.
   Value rows = rowsBehind(value);
   if (rows == value)

@@ -71,6 +71,25 @@ struct Existing : Term {
 
   Axis axis;
 };
+
+struct RowsBefore : Term {
+  RowsBefore(Axis axis, Index end) : axis(axis), end(std::move(end)) {}
+
+  StringRef name() const override { return "rows_before"; }
+  AxisSet ownAxes() const override { return setOf(axis) | end.axes(); }
+  void appendArguments(SmallVectorImpl<Value> &values) const override { end.appendArguments(values); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value rows = tiles.sub(end.at(site), site[axis].first);
+    SmallVector<Value, 3> x = operands[0]->tiles(site);                                             // [T, columns] each
+    for (Value &tile : x)
+      tile = tiles.mask(tile, 0, rows, Value(), Value());
+    return x;
+  }
+
+  Axis axis;
+  Index end;
+};
 } // namespace
 
 terms::TermPtr terms::exponents(double scale, bool withSquares) {
@@ -78,3 +97,4 @@ terms::TermPtr terms::exponents(double scale, bool withSquares) {
 }
 terms::TermPtr terms::writtenExponents() { return std::make_unique<WrittenExponents>(); }
 terms::TermPtr terms::existing(Axis axis) { return std::make_unique<Existing>(axis); }
+terms::TermPtr terms::rowsBefore(Axis axis, Index end) { return std::make_unique<RowsBefore>(axis, std::move(end)); }

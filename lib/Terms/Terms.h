@@ -134,6 +134,8 @@ TermPtr growth(int64_t power);
 TermPtr logits(fusion::Representation gives, double scale, bool wide);
 /// (w): w where the query sees the key, else what stands for 0.
 TermPtr visible();
+/// (x): x of rows of an axis before `end`, else 0, whatever x is.
+TermPtr rowsBefore(Axis axis, fusion::Index end);
 /// (w): w_ij of pairs j ≤ i, counted from the first entries of both ranges, else 0.
 TermPtr lowerTriangle();
 /// (w): w_ij where block j of `length` tokens ends at or before token i, else what stands for 0.

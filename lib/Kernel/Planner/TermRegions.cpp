@@ -364,6 +364,8 @@ Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
     return map.getLengths();
   if (auto gradient = dyn_cast<attn::MapGradientOp>(op))
     return gradient.getLengths();
+  if (auto existing = dyn_cast<attn::ExistingOp>(op))
+    return existing.getLengths();
   for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
     if (Value lengths = side == Side::Rows ? lengthsOfRows(operand, host) : Value())
       return lengths;

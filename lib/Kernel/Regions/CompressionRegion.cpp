@@ -8,6 +8,8 @@
 //
 //   compress:       parallel over (batch, head, block of compressed tokens, piece)    [T, width] = Σ_j E [T, j] · k [j, width]
 //   compress_input: parallel over (batch, head of E × 64 columns, block, piece)       [T, 64] = Σ_j E [T, j] · x [j, 64]
+//   compress_transposed: parallel over (batch, head, token block)    [Tk, width] = Σ_i E [T, Tk]ᵀ · c [T, width]
+//   compress_gradient:   parallel over (head of E, block of compressed tokens, token block)    [T, Tk] = Σ_batch Σ_head c [T, width] · x [Tk, width]ᵀ
 //   merge:          of either, the pieces in their order (tile-split-reduction)
 //   slot_sums:      parallel over (batch, head of E, block)    [T] = Σ_j E [T, j] over the tokens that exist, for a bias
 //   project_slots:  parallel over (batch, KV head, block)      [T, d] = Σ_D (E x) [T, 64] · W [64, d of the head] + sums βᵀ
@@ -18,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 #include "CompressionRegion.h"
 
+#include "Planner/GradientRules.h"
 #include "KeyStage.h"
 #include "Terms.h"
 #include "attune/Attn/CompressFirst.h"
@@ -106,6 +109,63 @@ KernelRegion kernel::compressionRegion(const Problem &problem, Value weight, con
     region.outputs.push_back({sums, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columns},
                               static_cast<unsigned>(number)});
   }
+  return region;
+}
+
+KernelRegion kernel::compressionTransposeRegion(const Problem &problem, const Tokens &slots, Value weight, const Tokens &result) {
+  RegionPlanner plan(problem, RegionPlanner::OfQueries);
+  Weight e(weight, result.heads);
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::Head].count = result.heads;
+  (*extents)[Axis::Key] = {weight, 2, 0, problem.lengths};
+  plan.extents = extents;
+  Stage rows{Axis::Query, problem.queryTile(), {{"slots", Border::Begin, Border::End, false}}, extents};
+  Source c = plan.tokens(slots, Axis::Query, Axis::Head, result.heads);
+  bool wide = needsWideProducts(problem);
+  Source sums = stream(rows, {terms::transposedSums({result.width}, wide), {e.tile(problem.keyTile()), c}});
+  Dimension every = rowsOf(Axis::Key);
+  if (problem.lengths) {
+    sums = term(terms::existing(Axis::Key), {sums});
+    every.limit = Index::size(result.memory, 2);
+  }
+  KernelRegion region = stateKernel(plan, "compress_transposed");
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
+  region.outputs = {{sums, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), every, columnsOf(result.width)}}};
+  return region;
+}
+
+KernelRegion kernel::compressionWeightRegion(const Problem &problem, ArrayRef<CompressionPair> pairs, Value weight) {
+  RegionPlanner plan(problem, RegionPlanner::OfQueries);
+  int64_t own = sizeOf(weight, 0), heads = problem.heads();
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::SharedHead].count = own;
+  (*extents)[Axis::Key] = {weight, 2};
+  plan.extents = extents;
+  SmallVector<SmallVector<int64_t>> shape{{problem.queryTile(), problem.keyTile()}};
+  Stage batch{Axis::Batch, 1, {{"batch", Border::Begin, Border::End, false}}, extents};
+  Source all;
+  for (const CompressionPair &pair : pairs) {
+    SmallVector<Source> blocks;
+    int64_t column = 0;
+    for (int64_t width : pair.widths) {
+      Dimension columns = columnsOf(width);
+      columns.add = column, column += width;
+      blocks.push_back(plan.tokens(pair.slots, Axis::Query, Axis::Head, heads, columns));
+    }
+    Source c = blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks), x = pair.tokens;
+    if (pair.lengths)
+      x = term(terms::rowsBefore(Axis::Key, Index::length(pair.lengths, Index::size(weight, 2))), {x});
+    Source products = term(terms::logits(Representation::Plain, 1, needsWideProducts(problem)), {c, x});
+    Stage group = membersOf(plan, Axis::SharedHead, heads / own);
+    Source ofHeads = stream(group, {terms::compose(Representation::Plain, shape), {products}});
+    Source sums = stream(batch, {terms::compose(Representation::Plain, shape), {ofHeads}});
+    all = all ? term(terms::plus(), {all, sums}) : sums;
+  }
+  GridAxis head{Axis::SharedHead, tile::Axis::Head}, slots{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};
+  GridAxis keys{Axis::Key, tile::Axis::KeyPiece, problem.keyTile()};
+  KernelRegion region{problem.name, "compress_gradient", problem.schedule, {head, slots, keys}, extents, {}};
+  Dimension tokens{Axis::Key, 1, 0, 1, problem.keyTile()};
+  region.outputs = {{all, weight, {entryOf(Axis::SharedHead), rowsOf(Axis::Query), tokens}}};
   return region;
 }
 

@@ -18,6 +18,20 @@ namespace attune::kernel {
 fusion::KernelRegion compressionRegion(const Problem &problem, mlir::Value weight, const Tokens &result, fusion::Source features,
                                        llvm::ArrayRef<int64_t> widths);
 
+/// result [batch, G, N, width] = weightᵀ [N, k] · slots [batch, G, k, width], 0 of tokens past the lengths.
+fusion::KernelRegion compressionTransposeRegion(const Problem &problem, const Tokens &slots, mlir::Value weight, const Tokens &result);
+
+/// What the cotangent of a weight is made of: slots [batch, G, k, columns] in blocks of these widths, and tokens as they or their features are
+/// read at the heads of `Axis::Head`, of which those past the lengths do not count.
+struct CompressionPair {
+  Tokens slots;
+  llvm::SmallVector<int64_t, 2> widths;
+  fusion::Source tokens;
+  mlir::Value lengths; ///< null: all exist
+};
+/// weight [1 or G, k, N] = Σ slots tokensᵀ over the batch and the heads that share it, of all pairs.
+fusion::KernelRegion compressionWeightRegion(const Problem &problem, llvm::ArrayRef<CompressionPair> pairs, mlir::Value weight);
+
 /// E x, of which a layer's heads are made after E.
 struct CompressedInput {
   mlir::Value slots; ///< [batch, heads of E, blocks of columns of x, k, columns]

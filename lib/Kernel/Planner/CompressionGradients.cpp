@@ -1,0 +1,107 @@
+//===- CompressionGradients.cpp - Gradients of low-rank compression ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With y = E x over tokens that exist: x̄ = Eᵀ ȳ, which is read as tokens, and Ē = Σ ȳ xᵀ, which one kernel has for all that E compresses.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static bool hasRoles(ArrayAttr roles, ArrayRef<attn::Role> wanted) {
+  return llvm::equal(roles.getAsRange<attn::RoleAttr>(), wanted,
+                     [](attn::RoleAttr role, attn::Role want) { return role.getValue() == want; });
+}
+
+std::optional<HostBuilder::Transposed> HostBuilder::transposedCompression(Value value) {
+  using enum attn::Role;
+  auto existing = value.getDefiningOp<attn::ExistingOp>();
+  mlir::Value product = existing ? mlir::Value(existing.getSource()) : value, lengths = existing ? mlir::Value(existing.getLengths()) : mlir::Value();
+  auto op = product.getDefiningOp<attn::ContractOp>();
+  bool transposes = op && hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Head, Query, Key}) &&
+                    hasRoles(op.getResultRoles(), {Batch, Head, Key, Feature});
+  return transposes ? std::optional(Transposed{op, lengths}) : std::nullopt;
+}
+
+/// Σ ȳ xᵀ over the batch: Ē of each head.
+static bool makesCompressionWeight(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Batch, Head, Key, Feature}) &&
+         hasRoles(op.getResultRoles(), {Head, Query, Key});
+}
+
+bool HostBuilder::isCompressionWeight(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && isa<attn::AddOp, attn::SumHeadsOp>(op))
+    return llvm::all_of(op->getOperands(), isCompressionWeight);
+  auto contract = dyn_cast_or_null<attn::ContractOp>(op);
+  return contract && makesCompressionWeight(contract);
+}
+
+FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Value into) {
+  attn::ContractOp op = value.op;
+  Value weight = memory(op.getRhs());
+  if (!weight)
+    return op.emitOpError() << "expected a weight that is an argument of the function (others are not supported yet)";
+  FailureOr<Tokens> slots = read(op.getLhs());
+  if (failed(slots))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  if (!into) {
+    TileBuilder host(site.host, site.loc);
+    constexpr int64_t dynamic = ShapedType::kDynamic;
+    into = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {host.dim(slots->memory, 0), host.dim(weight, 2)});
+  }
+  Tokens result{into, 0, shape[1], shape[3], {}};
+  Problem problem = startProblem();
+  problem.query = *slots, problem.lengths = memory(value.lengths);
+  if (failed(buildKernel(compressionTransposeRegion(problem, *slots, weight, result))))
+    return failure();
+  return result;
+}
+
+/// The products that a weight's cotangent is the sum of, in their order.
+static void appendProducts(Value value, SmallVectorImpl<attn::ContractOp> &products) {
+  if (auto product = value.getDefiningOp<attn::ContractOp>())
+    products.push_back(product);
+  else
+    for (Value operand : value.getDefiningOp()->getOperands())
+      appendProducts(operand, products);
+}
+
+LogicalResult HostBuilder::writeCompressionWeight(Value value, const Output &output) {
+  SmallVector<attn::ContractOp> products;
+  appendProducts(value, products);
+  SmallVector<CompressionPair> pairs;
+  SmallVector<std::pair<attn::MapOp, Tokens>> sources;
+  for (attn::ContractOp op : products) {
+    Value tokens = op.getRhs(), lengths;
+    if (auto existing = tokens.getDefiningOp<attn::ExistingOp>())
+      tokens = existing.getSource(), lengths = existing.getLengths();
+    auto map = tokens.getDefiningOp<attn::MapOp>();
+    FailureOr<Tokens> slots = read(op.getLhs()), source = failed(slots) ? slots : read(map ? map.getSource() : tokens);
+    if (failed(source))
+      return failure();
+    pairs.push_back({*slots, featureWidths(tokens), nullptr, memory(lengths)});
+    sources.push_back({map, *source});
+  }
+  Problem problem = startProblem();
+  problem.query = pairs.front().slots, problem.query.heads = shapeOf(products.front().getLhs())[1];
+  problem.key = sources.front().second;
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll);
+  for (auto [pair, source] : llvm::zip_equal(pairs, sources))
+    pair.tokens = source.first ? draft.read(source.first.getResult(), {Axis::Key, Axis::Head, problem.heads()})
+                               : draft.plan.tokens(source.second, Axis::Key, Axis::Head, problem.heads());
+  return buildKernel(compressionWeightRegion(problem, pairs, output.memory));
+}
