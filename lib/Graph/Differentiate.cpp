@@ -253,11 +253,13 @@ FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward, bool linear) 
 
 namespace {
 struct Differentiate : public graph::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
   void runOnOperation() override {
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (!function->hasAttr(graph::gradientsAttr))
         continue;
-      if (failed(graph::buildBackward(function)))
+      if (failed(graph::buildBackward(function, linear)))
         return signalPassFailure();
       ++numFunctions;
     }

@@ -98,6 +98,9 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"linear", "linear", "bool", "false", "differentiate attention of features as what goes through states, in time O(n), where it can be">
+  ];
   let statistics = [Statistic<"numFunctions", "functions-differentiated", "Number of functions whose gradients were built">];
   let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }

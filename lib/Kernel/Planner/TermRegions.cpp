@@ -548,6 +548,17 @@ static bool areOfState(Value numbers) {
   return (ofState && timesState(ofState)) || llvm::any_of(op->getOperands(), areOfState);
 }
 
+/// Whether an op is computed for the rows of a value, where it is.
+static bool isOfRows(Value value, const Operation *of) {
+  Operation *op = value.getDefiningOp();
+  const TermRule *rule = op ? ruleOf(op) : nullptr;
+  if (!rule || op == of)
+    return op == of;
+  return llvm::any_of(llvm::zip(op->getOperands(), rule->sides), [&](auto operand) {
+    return std::get<1>(operand) == Side::Rows && isOfRows(std::get<0>(operand), of);
+  });
+}
+
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -582,7 +593,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     }
   } else if (!reduction && !ofKeys) {
     for (Operation *each : reads)
-      if (Value other = each->getResult(0); areOfState(other) && isNew(other) && !readByRegion(other, reads))
+      if (Value other = each->getResult(0); isOfRows(value, each) && areOfState(other) && isNew(other) && !readByRegion(other, reads))
         add(other, allocateNumbers(other, rowsBehind(other)));
   } else {
     for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
