@@ -56,6 +56,7 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
         if (auto transposed = transposedCompression(value))
           return LogicalResult(computeTransposed(*transposed, output.memory));
         return isCompressionWeight(value) ? writeCompressionWeight(value, output)
+               : isMapParameter(value)    ? writeMapParameter(value, output)
                : areModelRows(value)      ? writeModelRows(value, output)
                                           : writeTerms(value, output);
       });

@@ -76,6 +76,8 @@ public:
   StateMemory allocateState(const KeySums &sums, const RegionDraft *slices = nullptr);
   /// EFFATT's means of values, which are no value of the function.
   mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+  /// What each entry and head adds to the gradient of a map's parameter, of as many heads as `rows` has.
+  mlir::Value allocateParts(mlir::Operation *gradient, const Tokens &rows);
   /// Where the tokens of a rotation backwards begin; null: at 0.
   mlir::Value offsetOf(attn::RopeGradientOp op) const { return offsets.lookup(op); }
   mlir::Value meansOf(mlir::Operation *op) const { return means.lookup(op); }
@@ -162,6 +164,13 @@ private:
   /// Whether a value is the cotangent of E: a product, or the sum of several.
   static bool isCompressionWeight(mlir::Value value);
   mlir::LogicalResult writeCompressionWeight(mlir::Value value, const Output &output);
+
+  // Gradients of the parameters of feature maps (Planner/ParameterGradients.cpp).
+
+  /// Whether a value is such a gradient: of one map, or the sum of several.
+  static bool isMapParameter(mlir::Value value);
+  mlir::LogicalResult appendParts(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &parts);
+  mlir::LogicalResult writeMapParameter(mlir::Value value, const Output &output);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   /// The memories that it goes on from and leaves.
   mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);

@@ -68,8 +68,8 @@ Value kernel::focused(TileBuilder &tiles, Value x, Value inverse, double power, 
   return tiles.times(powers, tiles.expand(factor, 1, shape));
 }
 
-// In units of the largest entry, of which nothing is left where it counts twice.
-Value kernel::focusedGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+/// ȳ of y = (relu(x) + ε) inverse, in units of the largest entry, of which nothing is left where it counts twice.
+static Value cotangentOfFocused(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
   SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
   auto ofRows = [&](Value numbers) { return tiles.expand(numbers, 1, shape); };
   double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
@@ -81,9 +81,23 @@ Value kernel::focusedGradient(TileBuilder &tiles, Value x, Value inverse, double
   Value u = tiles.times(powers, ofRows(inverseNorm));                                                   // [T, d]
   Value along = ofRows(tiles.reduceAdd(tiles.times(cotangent, u), 1));
   Value across = tiles.minus(cotangent, tiles.times(along, u));
-  Value gradient = tiles.plus(tiles.times(along, tiles.over(y, ofRows(norm))),
-                              tiles.times(tiles.times(slopes, ofRows(tiles.times(norm, inverseNorm))), across));
-  return wherePositive(tiles, x, tiles.times(gradient, tiles.expand(inverse, 0, shape)));
+  return tiles.plus(tiles.times(along, tiles.over(y, ofRows(norm))),
+                    tiles.times(tiles.times(slopes, ofRows(tiles.times(norm, inverseNorm))), across));
+}
+
+Value kernel::focusedGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  Value gradient = cotangentOfFocused(tiles, x, inverse, power, epsilon, cotangent);                    // [T, d]
+  return wherePositive(tiles, x, tiles.times(gradient, tiles.expand(inverse, 0, tiles.shape(x))));
+}
+
+// σ(f) = 1 − e^{−softplus(f)}.
+Value kernel::focusGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  SmallVector<int64_t> shape(tiles.shape(x)), columns(tiles.shape(inverse));
+  Value gradient = cotangentOfFocused(tiles, x, inverse, power, epsilon, cotangent);                    // [T, d]
+  Value rest = tiles.exp2(tiles.over(tiles.constant(columns, -M_LOG2E), inverse));                      // [d]
+  Value slope = tiles.times(tiles.minus(rest, tiles.constant(columns, 1)), tiles.times(inverse, inverse));
+  Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon));
+  return tiles.times(tiles.times(y, gradient), tiles.expand(slope, 0, shape));
 }
 
 /// e and x · 2^-e of x > 0, e integer and the other about 1.

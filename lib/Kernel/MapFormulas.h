@@ -35,6 +35,8 @@ mlir::Value cosformerGradient(TileBuilder &tiles, mlir::Value x, mlir::Value pos
 mlir::Value focused(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
 /// With u = y^p / |y^p|: ȳ = ⟨φ̄, u⟩ y / |y| + |y| p y^{p−1} / |y^p| ⊙ (φ̄ − ⟨φ̄, u⟩ u), x̄ = ȳ inverse ⊙ (x > 0).
 mlir::Value focusedGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
+/// −y ⊙ ȳ σ(focus) inverse, what each row adds to the cotangent of the focus.
+mlir::Value focusGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
 /// What `focused` gives as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
 LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
 

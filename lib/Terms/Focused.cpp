@@ -68,8 +68,21 @@ struct FocusedGradient : Focused {
     return {kernel::focusedGradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
   }
 };
+
+struct FocusGradient : Focused {
+  using Focused::Focused;
+
+  StringRef name() const override { return "focus_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), inverse = operands[1]->tile(site);                      // [T, d], [d]
+    return {kernel::focusGradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
+  }
+};
 } // namespace
 
+terms::TermPtr terms::focusGradient(double power, double epsilon) { return std::make_unique<FocusGradient>(power, epsilon); }
 terms::TermPtr terms::focusedGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon); }
 terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
 terms::TermPtr terms::focusedExponents(double power, double epsilon) {

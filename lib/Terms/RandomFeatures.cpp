@@ -46,9 +46,9 @@ struct FavorRelu : Term {
 
 /// The sign is that of ⟨ω, x⟩ as x is given.
 struct FavorReluGradient : Term {
-  explicit FavorReluGradient(double scale) : scale(scale) {}
+  FavorReluGradient(double scale, bool ofProduct) : scale(scale), ofProduct(ofProduct) {}
 
-  StringRef name() const override { return "favor_relu_gradient"; }
+  StringRef name() const override { return ofProduct ? "favor_relu_product_gradient" : "favor_relu_gradient"; }
   void printParameters(raw_ostream &os) const override { os << " {scale = " << scale << '}'; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
@@ -57,10 +57,13 @@ struct FavorReluGradient : Term {
     Value omega = operands[2]->tile(site, f32), product = kernel::timesOmega(tiles, x, omega, 1);   // [m, d], [T, m]
     Value zero = tiles.constant(tiles.shape(product), 0);
     Value passed = tiles.select(tiles.compare(arith::CmpFPredicate::OGT, product, zero), cotangent, zero);
+    if (ofProduct)
+      return {tiles.times(passed, tiles.constant(tiles.shape(passed), rootOf(scale)))};
     return {throughOmega(tiles, passed, omega, rootOf(scale))};
   }
 
   double scale;
+  bool ofProduct; ///< what reaches x ωᵀ, in place of x̄
 };
 
 struct OmegaSquares : Term {
@@ -130,9 +133,9 @@ protected:
 
 /// L̄ = φ̄ ⊙ m^{−½} e^{L − c}, x̄ = √s (L̄ ω − (Σ_f L̄_f) x'): of the operands of the map, then the cotangent.
 struct FavorGradient : Favor {
-  using Favor::Favor;
+  FavorGradient(terms::FavorOptions options, bool ofProduct) : Favor(options), ofProduct(ofProduct) {}
 
-  StringRef name() const override { return "favor_gradient"; }
+  StringRef name() const override { return ofProduct ? "favor_product_gradient" : "favor_gradient"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
@@ -141,15 +144,21 @@ struct FavorGradient : Favor {
     ArrayRef<int64_t> features = tiles.shape(exponential), width = tiles.shape(x);
     Value products = tiles.times(tiles.times(cotangent, exponential), tiles.constant(features, share())); // [T, m]
     double root = rootOf(options.scale);
+    if (ofProduct)
+      return {tiles.times(products, tiles.constant(features, root))};
     Value total = tiles.expand(tiles.reduceAdd(products, 1), 1, width);                             // [T, d]
     Value below = tiles.times(tiles.times(total, x), tiles.constant(width, root * root));
     return {tiles.minus(throughOmega(tiles, products, omega, root), below)};
   }
+
+  bool ofProduct; ///< √s L̄, in place of x̄
 };
 } // namespace
 
 terms::TermPtr terms::favorRelu(double scale, double epsilon) { return std::make_unique<FavorRelu>(scale, epsilon); }
 terms::TermPtr terms::omegaSquares() { return std::make_unique<OmegaSquares>(); }
 terms::TermPtr terms::favor(FavorOptions options) { return std::make_unique<Favor>(options); }
-terms::TermPtr terms::favorReluGradient(double scale) { return std::make_unique<FavorReluGradient>(scale); }
-terms::TermPtr terms::favorGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options); }
+terms::TermPtr terms::favorReluGradient(double scale) { return std::make_unique<FavorReluGradient>(scale, false); }
+terms::TermPtr terms::favorReluProductGradient(double scale) { return std::make_unique<FavorReluGradient>(scale, true); }
+terms::TermPtr terms::favorGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options, false); }
+terms::TermPtr terms::favorProductGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options, true); }

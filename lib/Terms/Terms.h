@@ -156,10 +156,14 @@ TermPtr elu1Gradient();
 TermPtr cosformerGradient(Axis axis, int64_t maxPosition);
 /// (x, inverse, φ̄): x̄ of `focused`.
 TermPtr focusedGradient(double power, double epsilon);
-/// (x, φ̄, ω): x̄ of `favorRelu`.
+/// (x, φ̄, ω): x̄ of `favorRelu`; what reaches its x ωᵀ.
 TermPtr favorReluGradient(double scale);
-/// (what `favor` takes …, φ̄): x̄ of it.
+TermPtr favorReluProductGradient(double scale);
+/// (what `favor` takes …, φ̄): x̄ of it; what reaches its x ωᵀ.
 TermPtr favorGradient(FavorOptions options);
+TermPtr favorProductGradient(FavorOptions options);
+/// (x, inverse, φ̄): what each row adds to the cotangent of the focus.
+TermPtr focusGradient(double power, double epsilon);
 
 /// (s, lse [Tq]): e^(s − lse) of logits, 0 where lse is −∞.
 TermPtr softmaxWeights();

@@ -286,6 +286,7 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});
   rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
   rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
+  rules.add<attn::MapParameterGradientOp>({.sides = {rows, rows}, .materialize = materializeParameterParts});
   // Behind the first three there are lengths, gates, states and cotangents.
   rules.add<attn::CausalReadoutGradientOp>(
       {.sides = {rows, keys, keys, rows, rows, rows, rows, rows, rows, rows, rows, rows, rows}, .frame = Frame::ChunkGradients});

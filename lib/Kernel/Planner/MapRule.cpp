@@ -180,6 +180,20 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
   llvm_unreachable("a feature map of tokens");
 }
 
+Source kernel::parameterRows(attn::MapParameterGradientOp op, RegionDraft &draft, const Place &at) {
+  attn::FeatureMapAttr map = op.getFeatureMap();
+  Source x = draft.read(op.getSource(), at), cotangent = draft.read(op.getCotangent(), at);
+  if (map.getKind() == FeatureKind::Focused)
+    return term(terms::focusGradient(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at), cotangent});
+  if (map.getKind() == FeatureKind::FavorRelu)
+    return term(terms::favorReluProductGradient(map.getScale()), {x, cotangent, draft.parameter(op.getParameter(), at)});
+  assert(map.getKind() == FeatureKind::Favor && "no other map has a parameter");
+  terms::FavorOptions options{};
+  SmallVector<Source> operands = favorOperands(op, draft, at, x, lastSize(op.getCotangent()), options);
+  operands.push_back(cotangent);
+  return term(terms::favorProductGradient(options), operands);
+}
+
 /// Features as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
 static Source exponents(attn::MapOp op, RegionDraft &draft, const Place &at, bool squares) {
   attn::FeatureMapAttr map = op.getFeatureMap();

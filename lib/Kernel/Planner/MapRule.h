@@ -15,6 +15,9 @@ namespace attune::kernel {
 /// The columns of blocks so wide, side by side.
 llvm::SmallVector<fusion::Dimension, 2> blockColumns(llvm::ArrayRef<int64_t> widths);
 
+/// Rows that the cotangent of a map's parameter is made of: of ω what reaches x ωᵀ [T, m], of the focus what it is the sum of [T, d].
+fusion::Source parameterRows(attn::MapParameterGradientOp op, RegionDraft &draft, const Place &at);
+
 /// The number of columns of each tile of features.
 llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
 

@@ -581,9 +581,10 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     outputs.push_back({other, Output{memory, 0, std::nullopt}}), beside.push_back(outputs.back());
   };
   auto isNew = [&](Value other) { return other != value && !memoryOf(other) && !placeOf(other) && !missing.contains(other); };
-  if (reduction && !ofKeys && (frameOf(reduction) == Frame::ChunkGradients || frameOf(reduction) == Frame::Keys)) {
+  Frame frame = reduction && !ofKeys ? frameOf(reduction) : Frame::None;
+  if (frame == Frame::ChunkGradients || frame == Frame::Keys || frame == Frame::Rows) {
     for (Value other : readByOthers(reduction)) {
-      if (!isNew(other))
+      if (!isNew(other) || (frame == Frame::Rows && shapeOf(other).size() == 3))
         continue;
       const WrittenValue alone{other, Output()};
       if (failed(prepare(alone, reads, later)))
@@ -591,11 +592,12 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       bool tokens = shapeOf(other).size() == 4;
       add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(other, rowsBehind(other)));
     }
-  } else if (!reduction && !ofKeys) {
+  }
+  if (!reduction && !ofKeys) {
     for (Operation *each : reads)
       if (Value other = each->getResult(0); isOfRows(value, each) && areOfState(other) && isNew(other) && !readByRegion(other, reads))
         add(other, allocateNumbers(other, rowsBehind(other)));
-  } else {
+  } else if (frame != Frame::ChunkGradients && frame != Frame::Keys) {
     for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
       if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
         add(other, allocateNumbers(other, rowsBehind(other)));

@@ -9,11 +9,17 @@
 //   weight_gradient:  parallel over (head, columns of it, D block)    [64, columns] = Σ_batch Σ_tokens x [T, 64]ᵀ · c [T, columns]
 //   token_sum:        parallel over (head, columns of it) or (D block)    [columns] = Σ_batch Σ_tokens c [T, columns]
 //
-// One program has all tokens of its part of the weight, entry by entry: the order of sums depends on the sizes alone, and no memory has
+//   parameter_parts:     parallel over (batch, head, block of features, piece)    [64, d] = Σ_tokens l [T, 64]ᵀ · x [T, d], or [d] = Σ_tokens l
+//   parameter_gradient:  parallel over (head of the parameter, block of features)    [64, d] = Σ_batch Σ_head of the parts
+//
+// Of weights one program has all tokens of its part of the weight, entry by entry: the order of sums depends on the sizes alone, and no memory has
 // a part for each entry.
 //
 //===----------------------------------------------------------------------===//
-#include "RegionPlanner.h"
+#include "BatchSums.h"
+
+#include "KeyStage.h"
+#include "Planner/GradientRules.h"
 #include "Regions.h"
 #include "Terms.h"
 #include "attune/Tile/KernelSizes.h"
@@ -23,6 +29,17 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 using kernel::Tokens;
+
+Source kernel::sumOfBatch(const RegionPlanner &plan, Source each, ArrayRef<int64_t> shape) {
+  SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(shape)};
+  Stage batch{Axis::Batch, 1, {{"batch", Border::Begin, Border::End, false}}, plan.extents};
+  return stream(batch, {terms::compose(Representation::Plain, shapes), {std::move(each)}});
+}
+
+Source kernel::sumOfHeads(const RegionPlanner &plan, Source each, int64_t count, ArrayRef<int64_t> shape) {
+  SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(shape)};
+  return stream(membersOf(plan, Axis::SharedHead, count), {terms::compose(Representation::Plain, shapes), {std::move(each)}});
+}
 
 /// Columns of a head that a program has: all, or a part of heads that are wider than two blocks of the model.
 static int64_t columnsOfHead(int64_t width) {
@@ -68,9 +85,7 @@ struct BatchSums {
   /// What a stage over the tokens of an entry carries, summed up over entries.
   Source sums(StepForm form, ArrayRef<int64_t> shape) const {
     Stage tokens{Axis::Key, plan.problem.keyTile(), {{"tokens", Border::Begin, Border::End, false}}, plan.extents};
-    Stage batch{Axis::Batch, 1, {{"batch", Border::Begin, Border::End, false}}, plan.extents};
-    SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(shape)};
-    return stream(batch, {terms::compose(Representation::Plain, shapes), {stream(tokens, std::move(form))}});
+    return sumOfBatch(plan, stream(tokens, std::move(form)), shape);
   }
 
   KernelRegion region(StringRef suffix, Source sums, Value memory, ArrayRef<Dimension> place) const {
@@ -112,4 +127,61 @@ KernelRegion kernel::tokenSumRegion(const Problem &problem, Value model, Value r
   sums.countModel(model);
   Source all = sums.sums({terms::tokenSum(tile::modelTile), {sums.tokens(model)}}, {tile::modelTile});
   return sums.region("token_sum", all, result, sums.modelColumns());
+}
+
+KernelRegion kernel::partsOfParameterRegion(const Problem &problem, const Tokens &rows, Source tokens, Value parts, int64_t width) {
+  RegionPlanner plan(problem, RegionPlanner::OfKeys);
+  Stage keys = existingKeys(plan);
+  keys.cut = StageCut{problem.schedule.getPiece(), problem.name + "_merge"};
+  KernelRegion region = stateKernel(plan, "parameter_parts");
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head)};
+  if (!tokens) {
+    Source sums = stream(keys, {terms::tokenSum(width), {plan.tokens(rows, Axis::Key, Axis::Head, rows.heads)}});
+    place.push_back(columnsOf(width));
+    region.outputs = {{sums, parts, place}};
+    return region;
+  }
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::Feature].count = rows.width;
+  region.extents = extents;
+  Dimension features{Axis::Feature, 1, 0, 1, std::min(rows.width, tile::modelTile)};
+  region.grid.push_back({Axis::Feature, tile::Axis::Head, features.count});
+  Source l = plan.tokens(rows, Axis::Key, Axis::Head, rows.heads, features);
+  bool wide = needsWideProducts(problem);
+  Source sums = stream(keys, {terms::featureSums({features.count}, width, wide, /*withSums=*/false), {l, std::move(tokens)}});
+  llvm::append_range(place, ArrayRef{features, columnsOf(width)});
+  region.outputs = {{sums, parts, place}};
+  return region;
+}
+
+KernelRegion kernel::parameterGradientRegion(const Problem &problem, ArrayRef<Value> parts, Value parameter) {
+  RegionPlanner plan(problem, RegionPlanner::OfKeys);
+  ArrayRef<int64_t> shape = cast<MemRefType>(parameter.getType()).getShape(); // [W, d] or [W, m, d]
+  bool ofFeatures = shape.size() == 3;
+  Extents extents = *plan.extents;
+  extents[Axis::Batch] = {parts.front(), 0}, extents[Axis::SharedHead].count = shape[0];
+  if (ofFeatures)
+    extents[Axis::Feature].count = shape[1];
+  plan.extents = std::make_shared<Extents>(extents);
+  SmallVector<Dimension, 2> own{columnsOf(shape.back())};
+  SmallVector<int64_t, 2> sizes{shape.back()};
+  GridAxis head{Axis::SharedHead, tile::Axis::Head};
+  KernelRegion region{problem.name, "parameter_gradient", problem.schedule, {head}, plan.extents, {}};
+  if (ofFeatures) {
+    Dimension features{Axis::Feature, 1, 0, 1, std::min(shape[1], tile::modelTile)};
+    own.insert(own.begin(), features), sizes.insert(sizes.begin(), features.count);
+    region.grid.push_back({Axis::Feature, tile::Axis::Head, features.count});
+  }
+  Source all;
+  for (Value part : parts) {
+    SmallVector<Dimension> place{entryOf(Axis::Batch), entryOf(Axis::Head)};
+    llvm::append_range(place, own);
+    int64_t heads = cast<MemRefType>(part.getType()).getDimSize(1);
+    Source sums = sumOfBatch(plan, sumOfHeads(plan, fusion::memory(part, place), heads / shape[0], sizes), sizes);
+    all = all ? term(terms::plus(), {all, sums}) : sums;
+  }
+  SmallVector<Dimension, 4> place{entryOf(Axis::SharedHead)};
+  llvm::append_range(place, own);
+  region.outputs = {{all, parameter, place}};
+  return region;
 }

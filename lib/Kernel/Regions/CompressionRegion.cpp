@@ -20,7 +20,7 @@
 //===----------------------------------------------------------------------===//
 #include "CompressionRegion.h"
 
-#include "Planner/GradientRules.h"
+#include "BatchSums.h"
 #include "KeyStage.h"
 #include "Terms.h"
 #include "attune/Attn/CompressFirst.h"
@@ -141,8 +141,7 @@ KernelRegion kernel::compressionWeightRegion(const Problem &problem, ArrayRef<Co
   (*extents)[Axis::SharedHead].count = own;
   (*extents)[Axis::Key] = {weight, 2};
   plan.extents = extents;
-  SmallVector<SmallVector<int64_t>> shape{{problem.queryTile(), problem.keyTile()}};
-  Stage batch{Axis::Batch, 1, {{"batch", Border::Begin, Border::End, false}}, extents};
+  SmallVector<int64_t, 2> shape{problem.queryTile(), problem.keyTile()};
   Source all;
   for (const CompressionPair &pair : pairs) {
     SmallVector<Source> blocks;
@@ -156,9 +155,7 @@ KernelRegion kernel::compressionWeightRegion(const Problem &problem, ArrayRef<Co
     if (pair.lengths)
       x = term(terms::rowsBefore(Axis::Key, Index::length(pair.lengths, Index::size(weight, 2))), {x});
     Source products = term(terms::logits(Representation::Plain, 1, needsWideProducts(problem)), {c, x});
-    Stage group = membersOf(plan, Axis::SharedHead, heads / own);
-    Source ofHeads = stream(group, {terms::compose(Representation::Plain, shape), {products}});
-    Source sums = stream(batch, {terms::compose(Representation::Plain, shape), {ofHeads}});
+    Source sums = sumOfBatch(plan, sumOfHeads(plan, products, heads / own, shape), shape);
     all = all ? term(terms::plus(), {all, sums}) : sums;
   }
   GridAxis head{Axis::SharedHead, tile::Axis::Head}, slots{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};

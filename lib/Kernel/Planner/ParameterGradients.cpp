@@ -1,0 +1,79 @@
+//===- ParameterGradients.cpp - Gradients of the parameters of feature maps ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   rows:   what reaches x ωᵀ of each token, or what it adds to the focus, in memory: x̄ needs it as well, and blocks of features share it
+//   parts:  their products with tokens, or their sums, of each entry and head; pieces side by side
+//   sum:    of all parts, of queries and of keys, in their order
+//
+//===----------------------------------------------------------------------===//
+#include "GradientRules.h"
+#include "HostBuilder.h"
+#include "MapRule.h"
+#include "Regions/BatchSums.h"
+#include "Regions/KeyStage.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+LogicalResult kernel::materializeParameterParts(Operation *op, HostBuilder &host, const Problem &named) {
+  auto gradient = cast<attn::MapParameterGradientOp>(op);
+  bool isFocus = gradient.getFeatureMap().getKind() == attn::FeatureKind::Focused;
+  int64_t heads = shapeOf(gradient.getCotangent())[1], width = shapeOf(gradient.getSource())[3];
+  Problem problem = host.keyProblem(named, gradient.getSource(), gradient.getLengths(), heads);
+  Tokens rows = host.allocateRows(gradient.getSource(), heads, isFocus ? width : shapeOf(gradient.getCotangent())[3]);
+  RegionDraft draft(host, problem, RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, heads};
+  KernelRegion region = stateKernel(draft.plan, "parameter_rows");
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
+  region.outputs = {{term(terms::existing(Axis::Key), {parameterRows(gradient, draft, at)}), rows.memory,
+                     {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key), columnsOf(rows.width)}}};
+  if (failed(host.buildKernel(region)))
+    return failure();
+  Value parts = host.allocateParts(op, rows);
+  return host.buildKernel(partsOfParameterRegion(problem, rows, isFocus ? nullptr : draft.read(gradient.getSource(), at), parts, width));
+}
+
+Value HostBuilder::allocateParts(Operation *gradient, const Tokens &rows) {
+  TileBuilder host(site.host, site.loc);
+  SmallVector<int64_t> shape{ShapedType::kDynamic, rows.heads};
+  llvm::append_range(shape, shapeOf(gradient->getResult(0)).drop_front());
+  return workspaces[gradient->getResult(0)] = site.workspace(shape, host.dim(rows.memory, 0));
+}
+
+bool HostBuilder::isMapParameter(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && isa<attn::AddOp>(op))
+    return llvm::all_of(op->getOperands(), isMapParameter);
+  return op && isa<attn::MapParameterGradientOp>(op);
+}
+
+/// The parts of the sums that a value is, each computed if it is not yet.
+LogicalResult HostBuilder::appendParts(Value value, SmallVectorImpl<Value> &parts) {
+  Operation *op = value.getDefiningOp();
+  if (isa<attn::AddOp>(op))
+    return success(llvm::all_of(op->getOperands(), [&](Value operand) { return succeeded(appendParts(operand, parts)); }));
+  if (!workspaces.contains(value) && failed(writeTerms(value, Output())))
+    return failure();
+  parts.push_back(workspaces.lookup(value));
+  return success();
+}
+
+LogicalResult HostBuilder::writeMapParameter(Value value, const Output &output) {
+  SmallVector<Value> parts;
+  if (failed(appendParts(value, parts)))
+    return failure();
+  Problem problem = startProblem();
+  problem.key.memory = parts.front();
+  return buildKernel(parameterGradientRegion(problem, parts, output.memory));
+}
