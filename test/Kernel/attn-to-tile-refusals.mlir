@@ -167,12 +167,40 @@ func.func @erasing(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1
 
 // -----
 
-// As the gradient of a projection has them.
-func.func @computed_weight(%x: tensor<2x2x8x4xf32>, %w: tensor<16x8xf32>) -> tensor<2x8x16xf32> {
-  %t = attn.transpose %w : tensor<16x8xf32> -> tensor<8x16xf32>
+func.func @computed_weight(%x: tensor<2x2x8x4xf32>, %w: tensor<8x16xf32>) -> tensor<2x8x16xf32> {
+  %s = attn.transpose %w : tensor<8x16xf32> -> tensor<16x8xf32>
+  %t = attn.transpose %s : tensor<16x8xf32> -> tensor<8x16xf32>
   // expected-error @below {{expected a weight that is an argument of the function, or the transpose of one, but got one that it computes (not supported yet)}}
   %y = attn.project_output %x, %t : tensor<2x2x8x4xf32>, tensor<8x16xf32> -> tensor<2x8x16xf32>
   return %y : tensor<2x8x16xf32>
+}
+
+// -----
+
+func.func @computed_model(%x: tensor<2x2x8x4xf32>, %w: tensor<8x16xf32>) -> tensor<16x8xf32> {
+  %y = attn.project_output %x, %w : tensor<2x2x8x4xf32>, tensor<8x16xf32> -> tensor<2x8x16xf32>
+  // expected-error @below {{expected rows of a model that are an argument of the function, in any type, but got some that it computes (not supported yet)}}
+  %g = attn.weight_gradient %x, %y : tensor<2x2x8x4xf32>, tensor<2x8x16xf32> -> tensor<16x8xf32>
+  return %g : tensor<16x8xf32>
+}
+
+// -----
+
+func.func @sum_of_computed_model(%x: tensor<2x2x8x4xf32>, %w: tensor<8x16xf32>) -> tensor<16xf32> {
+  %y = attn.project_output %x, %w : tensor<2x2x8x4xf32>, tensor<8x16xf32> -> tensor<2x8x16xf32>
+  // expected-error @below {{expected rows of a model that are an argument of the function, in any type, but got some that it computes (not supported yet)}}
+  %g = attn.token_sum %y : tensor<2x8x16xf32> -> tensor<16xf32>
+  return %g : tensor<16xf32>
+}
+
+// -----
+
+func.func @computed_compression(%x: tensor<2x2x8x4xf32>, %e: tensor<1x8x30xf32>) -> tensor<2x2x30x4xf32> {
+  %d = attn.scale %e {factor = 2.0 : f64} : tensor<1x8x30xf32> -> tensor<1x8x30xf32>
+  // expected-error @below {{expected a weight that is an argument of the function, but got one that it computes (not supported yet)}}
+  %y = attn.contract %x[batch, head, query, feature], %d[head, query, key] -> [batch, head, key, feature]
+      : tensor<2x2x8x4xf32>, tensor<1x8x30xf32> -> tensor<2x2x30x4xf32>
+  return %y : tensor<2x2x30x4xf32>
 }
 
 // -----

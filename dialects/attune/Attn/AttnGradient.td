@@ -513,8 +513,8 @@ def Attn_WeightGradientOp : Attn_Op<"weight_gradient"> {
         result[D, h·width + c] = Σ_{b, t} cotangent[b, h, t, c] · model[b, t, D]                  of `attn.project`
         result[h·width + c, D] = Σ_{b, t} heads[b, h, t, c] · model[b, t, D]      with `output`, of `attn.project_output`
 
-    over batch and tokens in their order. A product whose factor from `heads` is 0 is 0, whatever the other is; with `output` one whose factor
-    from `model` is.
+    over batch and tokens in their order. A token all of whose factors from `heads` are 0 adds nothing, whatever the others are; with `output`
+    one all of whose factors from `model` are.
 
     Constraints: A95: heads [batch, H, tokens, width], model [batch, tokens, D], the result [D, H·width], with `output` [H·width, D].
 

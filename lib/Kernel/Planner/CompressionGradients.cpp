@@ -53,7 +53,7 @@ FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Value 
   attn::ContractOp op = value.op;
   Value weight = memory(op.getRhs());
   if (!weight)
-    return op.emitOpError() << "expected a weight that is an argument of the function (others are not supported yet)";
+    return op.emitOpError() << "expected a weight that is an argument of the function, but got one that it computes (not supported yet)";
   FailureOr<Tokens> slots = read(op.getLhs());
   if (failed(slots))
     return failure();

@@ -71,9 +71,10 @@ const TermRule *kernel::ruleOfSpread(attn::SpreadOp op) {
 /// Tokens in memory are 0 where they do not exist.
 static Tiles buildExisting(OpResult result, RegionDraft &draft, const Place &at) {
   Value source = cast<attn::ExistingOp>(result.getOwner()).getSource();
-  Source x = draft.read(source, at);
-  bool loaded = at.tokens == Axis::Key && draft.host.placeOf(source);
-  return {loaded ? x : term(terms::existing(at.tokens), {x})};
+  if (at.tokens == Axis::Key && draft.host.placeOf(source))
+    return draft.tiles(source, at);
+  unsigned tiles = draft.tiles(source, at).which.size();
+  return {term(terms::existing(at.tokens), {draft.read(source, at)}), llvm::to_vector<2>(llvm::seq<unsigned>(0, tiles)), tiles};
 }
 
 static Tiles buildDenominatorGradient(OpResult result, RegionDraft &draft, const Place &at) {

@@ -108,10 +108,15 @@ FailureOr<TokenProjection> HostBuilder::projectionOf(attn::ProjectOp op) {
   return projection;
 }
 
+static LogicalResult refuseModel(Operation *op) {
+  return op->emitOpError() << "expected rows of a model that are an argument of the function, in any type, but got some that it "
+                              "computes (not supported yet)";
+}
+
 LogicalResult HostBuilder::writeWeightGradient(attn::WeightGradientOp op) {
   Value model = modelMemory(op.getModel());
   if (!model)
-    return op.emitOpError() << "expected rows of a model that are an argument of the function (others are not supported yet)";
+    return refuseModel(op);
   FailureOr<Tokens> heads = read(op.getHeads());
   if (failed(heads))
     return failure();
@@ -125,7 +130,7 @@ LogicalResult HostBuilder::writeTokenSum(attn::TokenSumOp op) {
   if (ofModel) {
     Value model = modelMemory(op.getSource());
     if (!model)
-      return op.emitOpError() << "expected rows of a model that are an argument of the function (others are not supported yet)";
+      return refuseModel(op);
     Problem problem = startProblem();
     problem.key.memory = model;
     return buildKernel(tokenSumRegion(problem, model, memory(op.getResult())));

@@ -77,8 +77,9 @@ struct BatchSums {
   static Dimension modelColumns() { return {Axis::Model, 1, 0, 1, tile::modelTile}; }
   /// The columns of heads side by side.
   Dimension columnsOfHeads(int64_t width) const {
-    Dimension place{Axis::Value, 1, 0, 1, columns};
-    place.at = Index::first(Axis::Head) * width;
+    Dimension place{Axis::Head, 1, 0, width, columns};
+    if (columns < width)
+      place.at = Index::first(Axis::Head) * width + Index::first(Axis::Value);
     return place;
   }
 
@@ -132,7 +133,7 @@ KernelRegion kernel::tokenSumRegion(const Problem &problem, Value model, Value r
 KernelRegion kernel::partsOfParameterRegion(const Problem &problem, const Tokens &rows, Source tokens, Value parts, int64_t width) {
   RegionPlanner plan(problem, RegionPlanner::OfKeys);
   Stage keys = existingKeys(plan);
-  keys.cut = StageCut{problem.schedule.getPiece(), problem.name + "_merge"};
+  keys.cut = StageCut{problem.schedule.getPiece(), problem.name + "_parts_merge"};
   KernelRegion region = stateKernel(plan, "parameter_parts");
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head)};
   if (!tokens) {
