@@ -62,11 +62,6 @@ static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
 
 /// Gradients that the interpreter alone has; empty: there are kernels.
 static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
-  bool ofGradients = isa<attn::ScaleOp, attn::AddOp, attn::MultiplyOp, attn::SpreadOp, attn::SumHeadsOp, attn::SoftmaxWeightsOp,
-                         attn::SoftcapGradientOp, attn::DenominatorGradientOp, attn::MapGradientOp, attn::RopeGradientOp, attn::QkNormGradientOp,
-                         attn::CausalReadoutGradientOp>(op);
-  if (attn::isPacked(function) && (ofGradients || attn::isBackward(function)))
-    return "gradients of packed sequences";
   auto decay = dyn_cast<attn::DecayOp>(op);
   if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";

@@ -104,12 +104,19 @@ static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &s
 
 /// Whether an index follows the blocks of queries or the windows of the grid.
 static bool followsBlocks(Value index) {
-  Operation *op = index.getDefiningOp();
-  if (!op)
-    return false;
-  if (auto id = dyn_cast<tile::ProgramIdOp>(op))
-    return id.getAxis() == tile::Axis::QueryBlock || id.getAxis() == tile::Axis::Batch;
-  return isa<arith::ArithDialect>(op->getDialect()) && llvm::any_of(op->getOperands(), followsBlocks);
+  // Formulas of packed sequences read each number many times.
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> values{index};
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (auto id = dyn_cast<tile::ProgramIdOp>(op); id && (id.getAxis() == tile::Axis::QueryBlock || id.getAxis() == tile::Axis::Batch))
+      return true;
+    if (isa<arith::ArithDialect>(op->getDialect()))
+      llvm::append_range(values, op->getOperands());
+  }
+  return false;
 }
 
 /// Whether the rows of a load or a store follow the blocks of the grid.
