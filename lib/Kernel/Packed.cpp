@@ -118,12 +118,11 @@ private:
 LogicalResult Packer::readGrid() {
   for (auto [axis, size] : llvm::enumerate(kernel.launches.front().getGrid())) {
     PackedDim dim = dimOf(size);
-    APInt number;
     if (dim.kind == PackedDim::One && dim.repeats == 1)
       batchAxis = axis;
     else if (dim.isOfAll() && !listAxis)
       listAxis = axis, list = dim;
-    else if (dim.kind != PackedDim::Other || !matchPattern(size, m_ConstantInt(&number)))
+    else if (dim.kind != PackedDim::Other || !numberOf(size))
       return refuse("a grid whose axis " + Twine(axis) + " depends on lengths in another way");
   }
   return success();

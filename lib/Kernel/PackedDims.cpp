@@ -19,9 +19,17 @@ using namespace attune::kernel;
 
 static PackedDim dimOfMemory(Value memory, unsigned dimension);
 
-static std::optional<int64_t> numberOf(Value size) {
+std::optional<int64_t> kernel::numberOf(Value size) {
   APInt number;
-  return matchPattern(size, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
+  if (matchPattern(size, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  Operation *op = size.getDefiningOp();
+  if (!isa_and_present<arith::MulIOp, arith::CeilDivUIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> a = numberOf(op->getOperand(0)), b = numberOf(op->getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  return isa<arith::MulIOp>(op) ? *a * *b : llvm::divideCeil(*a, *b);
 }
 
 /// The tokens that blocks are of; null if they are not cut by a number.

@@ -40,6 +40,8 @@ struct PackedDim {
 
 using PackedDims = llvm::SmallVector<PackedDim, 6>;
 
+/// A size on the host that is known: a constant, or a product or quotient of constants.
+std::optional<int64_t> numberOf(mlir::Value size);
 /// What a size on the host is the size of.
 PackedDim dimOf(mlir::Value size);
 /// The dimensions of a memory on the host; none of a number.
