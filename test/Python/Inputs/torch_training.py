@@ -1,4 +1,4 @@
-"""Layers and packed sequences train: gradients of weights, biases, E and packed tokens against PyTorch's own of the same formula."""
+"""Modules, layers that a spec has whole, and packed sequences train: their gradients against PyTorch's own of the same formula."""
 
 import unittest
 
@@ -54,6 +54,20 @@ class Training(unittest.TestCase):
                 for gradient, right in zip(got, exactly):
                     # A bias of keys under softmax has the gradient 0, the difference of two equal parts.
                     self.close(gradient, right.double(), 1e-1 * cotangent.norm())
+
+    def test_layer_of_a_spec(self):
+        torch.manual_seed(0)
+        layer = at.Softmax(48, 3)
+        spec = {"attention": "whole", "dtype": "f32", "batch": "?", "queries": "?", "heads": 3, "head_dim": 16,
+                "projection": {"model_dim": 48, "bias": True}, "mechanism": {"kind": "softmax"}}
+        weights = {f"w{name[0]}": part.weight.T for name, part in layer.named_children()}
+        weights |= {f"b{name[0]}": part.bias for name, part in layer.named_children()}
+        x, parts = torch.randn(2, 70, 48, requires_grad=True), [part for part in layer.parameters()]
+        double = x.detach().double().requires_grad_()
+        cotangent = torch.randn(2, 70, 48)
+        got = torch.autograd.grad(at.attend(spec, x=x, **weights), [x, *parts], cotangent)
+        for gradient, right in zip(got, torch.autograd.grad(softmax(layer, double), [double, *parts], cotangent.double())):
+            self.close(gradient, right.double(), 1e-1 * cotangent.norm())
 
     def test_every_layer_learns(self):
         torch.manual_seed(0)
