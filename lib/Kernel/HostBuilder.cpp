@@ -57,6 +57,7 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
           return LogicalResult(computeTransposed(*transposed, output.memory));
         return isCompressionWeight(value) ? writeCompressionWeight(value, output)
                : isMapParameter(value)    ? writeMapParameter(value, output)
+               : areDistanceSums(value)   ? writeDistanceSums(value, output)
                : areModelRows(value)      ? writeModelRows(value, output)
                                           : writeTerms(value, output);
       });

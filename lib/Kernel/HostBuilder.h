@@ -69,6 +69,8 @@ public:
   Problem startProblem();
   /// The problem of a kernel that streams keys alone, of so many heads.
   Problem keyProblem(const Problem &named, mlir::Value keys, mlir::Value lengths, int64_t heads) const;
+  /// The problem of a kernel of blocks of the rows of `first`, which see such keys.
+  Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
   /// Where a value that is no tokens is to be computed: the memory of a result, or a workspace for the batch of `like`.
   mlir::Value resultMemory(mlir::Value value, mlir::Value like);
   /// A workspace for features of tokens, as many as `source` has.
@@ -76,6 +78,8 @@ public:
   StateMemory allocateState(const KeySums &sums, const RegionDraft *slices = nullptr);
   /// EFFATT's means of values, which are no value of the function.
   mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+  /// Numbers of the rows of `rows` and so many heads, which an op is the sum of.
+  mlir::Value allocateSums(mlir::Operation *op, mlir::Value rows, int64_t heads);
   /// What each entry and head adds to the gradient of a map's parameter, of as many heads as `rows` has.
   mlir::Value allocateParts(mlir::Operation *gradient, const Tokens &rows);
   /// Where the tokens of a rotation backwards begin; null: at 0.
@@ -106,7 +110,6 @@ private:
   /// A workspace for numbers of the rows of `rows`.
   mlir::Value allocateNumbers(mlir::Value value, mlir::Value rows);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
-  Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
   mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
@@ -165,12 +168,14 @@ private:
   static bool isCompressionWeight(mlir::Value value);
   mlir::LogicalResult writeCompressionWeight(mlir::Value value, const Output &output);
 
-  // Gradients of the parameters of feature maps (Planner/ParameterGradients.cpp).
+  // Gradients of the parameters of maps and masks (Planner/ParameterGradients.cpp).
 
   /// Whether a value is such a gradient: of one map, or the sum of several.
   static bool isMapParameter(mlir::Value value);
-  mlir::LogicalResult appendParts(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &parts);
   mlir::LogicalResult writeMapParameter(mlir::Value value, const Output &output);
+  /// Whether a value is the gradient of slopes: sums of distances, maybe scaled.
+  static bool areDistanceSums(mlir::Value value);
+  mlir::LogicalResult writeDistanceSums(mlir::Value value, const Output &output);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   /// The memories that it goes on from and leaves.
   mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);

@@ -31,6 +31,15 @@ static Value positionsOf(const TileSite &site, Axis axis, Value shift) {
   return tiles.iota(tiles.add(tiles.sub(rows.first, site[Axis::Key].first), shift), rows.count);
 }
 
+/// |i + N − n − j| of the pairs at a site [Tq, Tk].
+static Value distances(const TileSite &site, const Extent &queries, const Extent &keys, ArrayRef<int64_t> pairs) {
+  TileBuilder &tiles = site.tiles();
+  Value offset = tiles.sub(countOf(site, keys), countOf(site, queries));                            // N − n
+  Value i = tiles.expand(positionsOf(site, Axis::Query, offset), 1, pairs);
+  Value j = tiles.expand(positionsOf(site, Axis::Key, tiles.index(0)), 0, pairs);
+  return tiles.abs(tiles.minus(i, j));
+}
+
 namespace {
 struct Alibi : Term {
   Alibi(const Extent &queries, const Extent &keys) : queries(queries), keys(keys) {}
@@ -47,14 +56,29 @@ struct Alibi : Term {
     Value s = operands[0]->tile(site), slope = operands[1]->tile(site);                             // [Tq, Tk], [1]
     ArrayRef<int64_t> pairs = tiles.shape(s);
     slope = tiles.times(slope, tiles.constant({1}, -M_LOG2E));
-    Value offset = tiles.sub(countOf(site, keys), countOf(site, queries));                          // N − n
-    Value i = tiles.expand(positionsOf(site, Axis::Query, offset), 1, pairs);
-    Value j = tiles.expand(positionsOf(site, Axis::Key, tiles.index(0)), 0, pairs);
-    return {tiles.fma(tiles.abs(tiles.minus(i, j)), tile::repeated(tiles, slope, pairs), s)};
+    return {tiles.fma(distances(site, queries, keys, pairs), tile::repeated(tiles, slope, pairs), s)};
+  }
+
+  Extent queries, keys;
+};
+
+struct TimesDistances : Term {
+  TimesDistances(const Extent &queries, const Extent &keys) : queries(queries), keys(keys) {}
+
+  StringRef name() const override { return "times_distances"; }
+  AxisSet ownAxes() const override { return setOf({Axis::Query, Axis::Key}); }
+  void appendArguments(SmallVectorImpl<Value> &values) const override { values.append({queries.memory, keys.memory}); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    Value w = operands[0]->tile(site);                                                              // [Tq, Tk]
+    return {site.tiles().times(w, distances(site, queries, keys, site.tiles().shape(w)))};
   }
 
   Extent queries, keys;
 };
 } // namespace
+
+terms::TermPtr terms::timesDistances(const Extent &queries, const Extent &keys) {
+  return std::make_unique<TimesDistances>(queries, keys);
+}
 
 terms::TermPtr terms::alibi(const Extent &queries, const Extent &keys) { return std::make_unique<Alibi>(queries, keys); }

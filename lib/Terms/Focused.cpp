@@ -57,33 +57,24 @@ struct Focused : Term {
   double power, epsilon;
 };
 
+/// x̄, or with `ofFocus` what each row adds to the cotangent of the focus.
 struct FocusedGradient : Focused {
-  using Focused::Focused;
+  FocusedGradient(double power, double epsilon, bool ofFocus) : Focused(power, epsilon), ofFocus(ofFocus) {}
 
-  StringRef name() const override { return "focused_gradient"; }
+  StringRef name() const override { return ofFocus ? "focus_gradient" : "focused_gradient"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
     Value x = operands[0]->tile(site, f32), inverse = operands[1]->tile(site);                      // [T, d], [d]
-    return {kernel::focusedGradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
+    return {(ofFocus ? kernel::focusGradient : kernel::focusedGradient)(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
   }
-};
 
-struct FocusGradient : Focused {
-  using Focused::Focused;
-
-  StringRef name() const override { return "focus_gradient"; }
-  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    TileBuilder &tiles = site.tiles();
-    Type f32 = tiles.builder.getF32Type();
-    Value x = operands[0]->tile(site, f32), inverse = operands[1]->tile(site);                      // [T, d], [d]
-    return {kernel::focusGradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
-  }
+  bool ofFocus;
 };
 } // namespace
 
-terms::TermPtr terms::focusGradient(double power, double epsilon) { return std::make_unique<FocusGradient>(power, epsilon); }
-terms::TermPtr terms::focusedGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon); }
+terms::TermPtr terms::focusGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon, true); }
+terms::TermPtr terms::focusedGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon, false); }
 terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
 terms::TermPtr terms::focusedExponents(double power, double epsilon) {
   return std::make_unique<FocusedExponents>(power, epsilon);

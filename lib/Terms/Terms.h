@@ -252,6 +252,8 @@ StreamedPtr sketchLeaves(Axis rows, int64_t width, int64_t size, bool pairs);
 TermPtr softcap(double c);
 /// (s [Tq, Tk], slope [1]): s − slope · |i + N − n − j| log2 e, of n `queries` and N `keys`.
 TermPtr alibi(const fusion::Extent &queries, const fusion::Extent &keys);
+/// (w [Tq, Tk]): w · |i + N − n − j| of the same.
+TermPtr timesDistances(const fusion::Extent &queries, const fusion::Extent &keys);
 
 // Of entries that decay (Decay.cpp): exponents in units of log 2, at most 0.
 

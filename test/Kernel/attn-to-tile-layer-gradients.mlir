@@ -82,3 +82,21 @@ func.func @omega(%q: tensor<2x4x200x16xf32> {attn.name = "q"}, %k: tensor<2x2x15
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.0, floor = 0.0>} : tensor<2x4x200x16xf32>, tensor<2x4x200xf32> -> tensor<2x4x200x16xf32>
   return %o : tensor<2x4x200x16xf32>
 }
+
+// Rows leave their sums of weighted distances, heads the sums of those.
+// CHECK-LABEL: region @slopes_backward_distances grid(batch, head, query tile 64)
+// CHECK:         [[SUMS:%.*]] = stage key
+// CHECK:           [[W:%.*]] = times(
+// CHECK:           [[D:%.*]] = times_distances([[W]])
+// CHECK:           carry weighted_sums([[D]])
+// CHECK:         output [[SUMS]] to workspace{{[0-9]+}}[batch, head, query : rows]
+// CHECK-LABEL: region @slopes_backward_3_number_sum grid(head)
+// CHECK:         [[ALL:%.*]] = stage batch step 1
+// CHECK:             carry row_totals(
+// CHECK:         [[SCALED:%.*]] = scale([[ALL]]) {factor = -1.000000e+00}
+// CHECK:         output [[SCALED]] to grad_slope[head : 1]
+func.func @slopes(%q: tensor<2x4x100x16xf32> {attn.name = "q"}, %k: tensor<2x2x150x16xf32> {attn.name = "k"}, %v: tensor<2x2x150x16xf32> {attn.name = "v"},
+                  %s: tensor<4xf32> {attn.name = "slope", attn.parameter}) -> (tensor<2x4x100x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["slope"]} {
+  %o = attn.softmax %q, %k, %v slopes(%s : tensor<4xf32>) {scale = 0.25 : f64} : tensor<2x4x100x16xf32>, tensor<2x2x150x16xf32>, tensor<2x2x150x16xf32> -> tensor<2x4x100x16xf32>
+  return %o : tensor<2x4x100x16xf32>
+}

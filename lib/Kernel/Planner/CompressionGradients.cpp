@@ -9,6 +9,7 @@
 // With y = E x over tokens that exist: x̄ = Eᵀ ȳ, which is read as tokens, and Ē = Σ ȳ xᵀ, which one kernel has for all that E compresses.
 //
 //===----------------------------------------------------------------------===//
+#include "GradientRules.h"
 #include "HostBuilder.h"
 
 using namespace mlir;
@@ -19,26 +20,13 @@ using kernel::Tokens;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-static bool hasRoles(ArrayAttr roles, ArrayRef<attn::Role> wanted) {
-  return llvm::equal(roles.getAsRange<attn::RoleAttr>(), wanted,
-                     [](attn::RoleAttr role, attn::Role want) { return role.getValue() == want; });
-}
-
 std::optional<HostBuilder::Transposed> HostBuilder::transposedCompression(Value value) {
-  using enum attn::Role;
   auto existing = value.getDefiningOp<attn::ExistingOp>();
-  mlir::Value product = existing ? mlir::Value(existing.getSource()) : value, lengths = existing ? mlir::Value(existing.getLengths()) : mlir::Value();
+  Value product = existing ? Value(existing.getSource()) : value;
   auto op = product.getDefiningOp<attn::ContractOp>();
-  bool transposes = op && hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Head, Query, Key}) &&
-                    hasRoles(op.getResultRoles(), {Batch, Head, Key, Feature});
-  return transposes ? std::optional(Transposed{op, lengths}) : std::nullopt;
-}
-
-/// Σ ȳ xᵀ over the batch: Ē of each head.
-static bool makesCompressionWeight(attn::ContractOp op) {
-  using enum attn::Role;
-  return hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Batch, Head, Key, Feature}) &&
-         hasRoles(op.getResultRoles(), {Head, Query, Key});
+  if (!op || !transposesCompression(op))
+    return std::nullopt;
+  return Transposed{op, existing ? Value(existing.getLengths()) : Value()};
 }
 
 bool HostBuilder::isCompressionWeight(Value value) {
@@ -71,18 +59,9 @@ FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Value 
   return result;
 }
 
-/// The products that a weight's cotangent is the sum of, in their order.
-static void appendProducts(Value value, SmallVectorImpl<attn::ContractOp> &products) {
-  if (auto product = value.getDefiningOp<attn::ContractOp>())
-    products.push_back(product);
-  else
-    for (Value operand : value.getDefiningOp()->getOperands())
-      appendProducts(operand, products);
-}
-
 LogicalResult HostBuilder::writeCompressionWeight(Value value, const Output &output) {
   SmallVector<attn::ContractOp> products;
-  appendProducts(value, products);
+  appendLeaves(value, products);
   SmallVector<CompressionPair> pairs;
   SmallVector<std::pair<attn::MapOp, Tokens>> sources;
   for (attn::ContractOp op : products) {

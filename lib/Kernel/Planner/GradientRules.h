@@ -21,6 +21,13 @@ Tiles buildSumOverQueries(mlir::OpResult result, RegionDraft &draft, const Place
 llvm::SmallVector<fusion::RegionOutput, 1> everyRowOf(RegionDraft &draft, const WrittenValue &written, const Place &at);
 /// How many rows of a value exist that a region makes of nothing but its own row; null: all do, or it lies in memory.
 mlir::Value lengthsOfRows(mlir::Value value, const HostBuilder &host);
+/// The ops of one kind that a value is the sum of, whatever acts on them on the way, in their order.
+template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<Op> &leaves) {
+  if (auto leaf = sum.getDefiningOp<Op>())
+    return leaves.push_back(leaf);
+  for (mlir::Value operand : sum.getDefiningOp()->getOperands())
+    appendLeaves(operand, leaves);
+}
 /// What each entry and head adds to the gradient of a map's parameter.
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
 /// The stage over the heads of a group, `count` for each head of the axis `shared`.

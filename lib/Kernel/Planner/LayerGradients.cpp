@@ -10,6 +10,7 @@
 // kernel makes all; their weights are transposed where they are read.
 //
 //===----------------------------------------------------------------------===//
+#include "GradientRules.h"
 #include "HostBuilder.h"
 
 #include "Regions/Regions.h"
@@ -34,15 +35,6 @@ bool HostBuilder::areModelRows(Value value) {
   return op && isa<attn::ProjectOutputOp>(op);
 }
 
-/// The projections that rows are made of, in their order.
-static void appendProjections(Value rows, SmallVectorImpl<attn::ProjectOutputOp> &projections) {
-  if (auto projection = rows.getDefiningOp<attn::ProjectOutputOp>())
-    projections.push_back(projection);
-  else
-    for (Value operand : rows.getDefiningOp()->getOperands())
-      appendProjections(operand, projections);
-}
-
 /// Rows that are sums of these.
 static Source sumOf(Value rows, const llvm::DenseMap<Value, Source> &projected) {
   if (Source known = projected.lookup(rows))
@@ -55,7 +47,7 @@ static Source sumOf(Value rows, const llvm::DenseMap<Value, Source> &projected) 
 
 LogicalResult HostBuilder::writeModelRows(Value value, const Output &output) {
   SmallVector<attn::ProjectOutputOp> projections;
-  appendProjections(value, projections);
+  appendLeaves(value, projections);
   SmallVector<std::pair<Tokens, OutputProjection>> factors;
   for (attn::ProjectOutputOp op : projections) {
     FailureOr<OutputProjection> projection = projectionOf(op);

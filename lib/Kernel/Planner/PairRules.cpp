@@ -70,6 +70,17 @@ bool kernel::multipliesRows(attn::ContractOp op) {
   return false;
 }
 
+bool kernel::transposesCompression(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Head, Query, Key}) &&
+         hasRoles(op.getResultRoles(), {Batch, Head, Key, Feature});
+}
+bool kernel::makesCompressionWeight(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Batch, Head, Key, Feature}) &&
+         hasRoles(op.getResultRoles(), {Head, Query, Key});
+}
+
 bool kernel::makesState(attn::ContractOp op) {
   using enum attn::Role;
   return hasRoles(op, {Query, Feature}, {Query, attn::Role::Value}, {Feature, attn::Role::Value});
@@ -212,6 +223,21 @@ static bool isProjected(Value features) {
 static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
   Source w = draft.read(weights, at);
   return areMasked(weights) ? w : term(terms::visible(), {w});
+}
+
+/// Σ_j w_ij |i + N − n − j| of each row, in memory.
+static LogicalResult materializeDistanceSums(Operation *op, HostBuilder &host, const Problem &named) {
+  Value weights = cast<attn::DistanceSumsOp>(op).getWeights();
+  SeenKeys seen = keysOfSum(op);
+  Problem problem = host.rowsProblem(named, {weights, Output()}, seen);
+  RegionDraft draft(host, problem, RegionPlanner::OfAll);
+  Source w = visibleWeights(weights, draft, {Axis::Query, Axis::Head, problem.heads()});
+  const Extents &extents = *draft.plan.extents;
+  Source distant = term(terms::timesDistances(extents[Axis::Query], extents[Axis::Key]), {w});
+  Source sums = stream(draft.keys(seen, /*dearSteps=*/false), {terms::weightedSums({}, draft.wide()), {distant}});
+  Output rows;
+  rows.memory = host.allocateSums(op, rowsOfPairs(weights), problem.heads());
+  return host.buildKernel(draft.plan.region("distances", draft.plan.output(sums, rows, /*width=*/0)));
 }
 
 static Tiles buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
@@ -420,6 +446,7 @@ void kernel::addPairRules(TermRules &rules) {
   rules.add<attn::VisibleOp>({.sides = {rows}, .build = buildVisible});
   rules.add<attn::DecayOp>({.sides = {rows}, .build = buildDecay});
   rules.add<attn::RowSumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
+  rules.add<attn::DistanceSumsOp>({.sides = {rows}, .materialize = materializeDistanceSums});
   rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax,
                               .keys = keysOfAttention<attn::SoftmaxOp>});
   rules.add<attn::PolynomialOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "polynomial", .build = buildPolynomial,

@@ -1,4 +1,4 @@
-//===- ParameterGradients.cpp - Gradients of the parameters of feature maps ---===//
+//===- ParameterGradients.cpp - Gradients of the parameters of maps and masks ---===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -58,22 +58,46 @@ bool HostBuilder::isMapParameter(Value value) {
   return op && isa<attn::MapParameterGradientOp>(op);
 }
 
-/// The parts of the sums that a value is, each computed if it is not yet.
-LogicalResult HostBuilder::appendParts(Value value, SmallVectorImpl<Value> &parts) {
-  Operation *op = value.getDefiningOp();
-  if (isa<attn::AddOp>(op))
-    return success(llvm::all_of(op->getOperands(), [&](Value operand) { return succeeded(appendParts(operand, parts)); }));
-  if (!workspaces.contains(value) && failed(writeTerms(value, Output())))
-    return failure();
-  parts.push_back(workspaces.lookup(value));
-  return success();
-}
-
 LogicalResult HostBuilder::writeMapParameter(Value value, const Output &output) {
+  SmallVector<attn::MapParameterGradientOp> gradients;
+  appendLeaves(value, gradients);
   SmallVector<Value> parts;
-  if (failed(appendParts(value, parts)))
-    return failure();
+  for (attn::MapParameterGradientOp op : gradients) {
+    Value gradient = op.getResult();
+    if (!workspaces.contains(gradient) && failed(writeTerms(gradient, Output())))
+      return failure();
+    parts.push_back(workspaces.lookup(gradient));
+  }
   Problem problem = startProblem();
   problem.key.memory = parts.front();
   return buildKernel(parameterGradientRegion(problem, parts, output.memory));
+}
+
+//===----------------------------------------------------------------------===//
+// Slopes
+//===----------------------------------------------------------------------===//
+
+Value HostBuilder::allocateSums(Operation *op, Value rows, int64_t heads) {
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value memory = rowsOf(rows).memory;
+  return workspaces[op->getResult(0)] = site.workspace({dynamic, heads, dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
+}
+
+bool HostBuilder::areDistanceSums(Value value) {
+  if (auto scale = value.getDefiningOp<attn::ScaleOp>())
+    return areDistanceSums(scale.getSource());
+  return value.getDefiningOp<attn::DistanceSumsOp>() != nullptr;
+}
+
+LogicalResult HostBuilder::writeDistanceSums(Value value, const Output &output) {
+  double factor = 1;
+  for (auto scale = value.getDefiningOp<attn::ScaleOp>(); scale; scale = value.getDefiningOp<attn::ScaleOp>())
+    factor *= scale.getFactor().convertToDouble(), value = scale.getSource();
+  if (!workspaces.contains(value) && failed(writeTerms(value, Output())))
+    return failure();
+  Problem problem = startProblem();
+  Value numbers = workspaces.lookup(value);
+  problem.key.memory = numbers;
+  return buildKernel(numberSumRegion(problem, {numbers, 0, shapeOf(value)[0], 1, {}}, factor, output.memory));
 }

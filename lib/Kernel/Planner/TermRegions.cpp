@@ -42,7 +42,7 @@ static bool readsPairs(Operation *reader, Value operand) {
     return (sumsKeys(contract) || sumsQueries(contract)) && operand == contract.getLhs();
   if (isa<attn::SoftcapGradientOp>(reader) || (isa<attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(reader) && arePairs(reader->getResult(0))))
     return true;
-  return isa<attn::VisibleOp, attn::DecayOp, attn::RowSumOp>(reader);
+  return isa<attn::VisibleOp, attn::DecayOp, attn::RowSumOp, attn::DistanceSumsOp>(reader);
 }
 
 /// A kernel has one length of its keys, and none of its queries.

@@ -109,6 +109,10 @@ mlir::Value rowsOperand(mlir::Operation *term);
 bool timesState(attn::ContractOp op);
 /// A number of each row times sums [feature]: [query, feature].
 bool timesSums(attn::ContractOp op);
+/// Of compressed tokens, which have the role of queries: result[key, feature] = Σ_query E[query, key] x[query, feature]; and
+/// E[query, key] = Σ_batch Σ_feature x[query, feature] y[key, feature].
+bool transposesCompression(attn::ContractOp op);
+bool makesCompressionWeight(attn::ContractOp op);
 /// S[feature, value] = Σ_query a[query, feature] x[query, value]; and z[feature] = Σ_query a[query, feature] w[query].
 bool makesState(attn::ContractOp op);
 bool sumsFeatures(attn::ContractOp op);

@@ -9,6 +9,7 @@
 //   weight_gradient:  parallel over (head, columns of it, D block)    [64, columns] = Σ_batch Σ_tokens x [T, 64]ᵀ · c [T, columns]
 //   token_sum:        parallel over (head, columns of it) or (D block)    [columns] = Σ_batch Σ_tokens c [T, columns]
 //
+//   number_sum:       parallel over head    [1] = Σ_batch Σ_tokens x [T]
 //   parameter_parts:     parallel over (batch, head, block of features, piece)    [64, d] = Σ_tokens l [T, 64]ᵀ · x [T, d], or [d] = Σ_tokens l
 //   parameter_gradient:  parallel over (head of the parameter, block of features)    [64, d] = Σ_batch Σ_head of the parts
 //
@@ -109,7 +110,7 @@ KernelRegion kernel::weightGradientRegion(const Problem &problem, const Tokens &
   bool wide = needsWideProducts(problem);
   Dimension ofHeads = sums.columnsOfHeads(heads.width), ofModel = sums.modelColumns();
   int64_t a = output ? sums.columns : ofModel.count, b = output ? ofModel.count : sums.columns;
-  // Tokens that the other factor leaves out are not read: they may hold anything.
+  // A token that the other factor leaves out may hold anything.
   SmallVector<Source> factors = output ? SmallVector<Source>{term(terms::unlessZeroRows(), {c, x}), x}
                                        : SmallVector<Source>{term(terms::unlessZeroRows(), {x, c}), c};
   Source all = sums.sums({terms::featureSums({a}, b, wide, /*withSums=*/false), factors}, {a, b});
@@ -185,4 +186,16 @@ KernelRegion kernel::parameterGradientRegion(const Problem &problem, ArrayRef<Va
   llvm::append_range(place, own);
   region.outputs = {{all, parameter, place}};
   return region;
+}
+
+KernelRegion kernel::numberSumRegion(const Problem &problem, const Tokens &numbers, double factor, Value result) {
+  BatchSums sums(problem);
+  Extents own = *sums.plan.extents;
+  own[Axis::Head].count = numbers.heads;
+  own[Axis::Key] = {numbers.memory, 2};
+  sums.plan.extents = std::make_shared<Extents>(own);
+  sums.grid.push_back({Axis::Head, tile::Axis::Head});
+  Source x = fusion::memory(numbers.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key)});
+  Source all = sums.sums({terms::rowTotals(1, 1), {x}}, {1});
+  return sums.region("number_sum", term(terms::scale(factor), {all}), result, Dimension{Axis::Head, 1, 0, 1, 1});
 }

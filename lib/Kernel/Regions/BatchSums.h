@@ -17,6 +17,9 @@ fusion::Source sumOfBatch(const RegionPlanner &plan, fusion::Source each, llvm::
 /// The same of tiles of `count` heads, which are those of `Axis::SharedHead` at the site.
 fusion::Source sumOfHeads(const RegionPlanner &plan, fusion::Source each, int64_t count, llvm::ArrayRef<int64_t> shape);
 
+/// result [heads] = factor · Σ of all numbers [batch, heads, tokens] of a head.
+fusion::KernelRegion numberSumRegion(const Problem &problem, const Tokens &numbers, double factor, mlir::Value result);
+
 /// parts [batch, heads, features, width] = Σ rowsᵀ tokens of the tokens of each head, or parts [batch, heads, width] = Σ rows if there are no
 /// tokens; of tokens that exist.
 fusion::KernelRegion partsOfParameterRegion(const Problem &problem, const Tokens &rows, fusion::Source tokens, mlir::Value parts, int64_t width);
