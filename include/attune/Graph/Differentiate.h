@@ -15,7 +15,7 @@ namespace attune::graph {
 inline constexpr llvm::StringLiteral gradientsAttr = "attn.gradients";
 
 /// Builds @NAME_backward behind a function of attn ops with `attn.gradients`, as the pass `attn-differentiate` says. An error, at the op or the
-/// argument that has none, where something has no gradient. With `linear`, causal attention of features is differentiated as what goes through states,
+/// argument that has none, where something has no gradient. With `linear`, attention of features is differentiated as what goes through states where it can be,
 /// in time O(n), in place of weights of pairs.
 mlir::FailureOr<mlir::func::FuncOp> buildBackward(mlir::func::FuncOp forward, bool linear = false);
 } // namespace attune::graph

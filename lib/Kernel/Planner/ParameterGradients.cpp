@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   rows:   what reaches x ωᵀ of each token, or what it adds to the focus, in memory: x̄ needs it as well, and blocks of features share it
+//   rows:   what reaches x ωᵀ of each token, or what it adds to the focus, in memory, for blocks of features share it
 //   parts:  their products with tokens, or their sums, of each entry and head; pieces side by side
 //   sum:    of all parts, of queries and of keys, in their order
 //
