@@ -107,8 +107,8 @@ private:
   mlir::LogicalResult prepareOp(mlir::Operation *op, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareOperand(mlir::Operation *reader, mlir::Value value, Side side, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareNumbers(mlir::Value value);
-  /// A workspace for numbers of the rows of `rows`.
-  mlir::Value allocateNumbers(mlir::Value value, mlir::Value rows);
+  /// A workspace for numbers of the rows of `rows` and so many heads.
+  mlir::Value allocateNumbers(int64_t heads, mlir::Value rows);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);

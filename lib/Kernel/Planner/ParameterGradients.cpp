@@ -78,10 +78,7 @@ LogicalResult HostBuilder::writeMapParameter(Value value, const Output &output) 
 //===----------------------------------------------------------------------===//
 
 Value HostBuilder::allocateSums(Operation *op, Value rows, int64_t heads) {
-  TileBuilder host(site.host, site.loc);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value memory = rowsOf(rows).memory;
-  return workspaces[op->getResult(0)] = site.workspace({dynamic, heads, dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
+  return workspaces[op->getResult(0)] = allocateNumbers(heads, rows);
 }
 
 bool HostBuilder::areDistanceSums(Value value) {

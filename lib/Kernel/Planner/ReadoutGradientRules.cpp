@@ -241,7 +241,7 @@ LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalRea
 DecayShares HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
   int64_t heads = shapeOf(op.getQueryFeatures())[1], features = shapeOf(op.getKeyFeatures())[3];
   bool channels = decaysChannels(op.getDecay());
-  auto rows = [&] { return channels ? allocateRows(op.getKeyFeatures(), heads, features).memory : allocateNumbers(op.getQueryFeatures(), op.getKeyFeatures()); };
+  auto rows = [&] { return channels ? allocateRows(op.getKeyFeatures(), heads, features).memory : allocateNumbers(heads, op.getKeyFeatures()); };
   DecayShares shares{rows(), rows(), Value()};
   TileBuilder host(site.host, site.loc);
   if (op.getState())

@@ -139,18 +139,18 @@ LogicalResult HostBuilder::prepareNumbers(Value value) {
   Value rows = rowsBehind(value);
   if (failed(read(rows)))
     return failure();
-  Value memory = allocateNumbers(value, rows);
+  Value memory = allocateNumbers(shapeOf(value)[1], rows);
   if (failed(write(value, Output{memory, 0, std::nullopt})))
     return failure();
   workspaces[value] = memory;
   return success();
 }
 
-Value HostBuilder::allocateNumbers(Value value, Value rows) {
+Value HostBuilder::allocateNumbers(int64_t heads, Value rows) {
   Value memory = rowsOf(rows).memory;
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  return site.workspace({dynamic, shapeOf(value)[1], dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
+  return site.workspace({dynamic, heads, dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
 }
 
 LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) {
@@ -590,17 +590,17 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       if (failed(prepare(alone, reads, later)))
         return failure();
       bool tokens = shapeOf(other).size() == 4;
-      add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(other, rowsBehind(other)));
+      add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
     }
   }
   if (!reduction && !ofKeys) {
     for (Operation *each : reads)
       if (Value other = each->getResult(0); isOfRows(value, each) && areOfState(other) && isNew(other) && !readByRegion(other, reads))
-        add(other, allocateNumbers(other, rowsBehind(other)));
+        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
   } else if (frame != Frame::ChunkGradients && frame != Frame::Keys) {
     for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
       if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
-        add(other, allocateNumbers(other, rowsBehind(other)));
+        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
   }
   if (ofKeys)
     later.insert(op);
