@@ -75,15 +75,6 @@ static LogicalResult checkSignature(func::FuncOp source) {
   return success();
 }
 
-/// What prepare computes from is copied by it.
-static LogicalResult checkSketches(func::FuncOp source) {
-  for (auto op : source.getOps<attn::PolysketchOp>())
-    for (ValueRange values : {ValueRange(op.getSigns()), ValueRange(op.getIndices())})
-      if (!llvm::all_of(values, parameterNumber))
-        return op.emitOpError() << "expected signs and indices that are arguments with attn.parameter, but got others";
-  return success();
-}
-
 /// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in; positions
 /// have none. Null if none has one.
 static Type storageOf(func::FuncOp source) {

@@ -168,6 +168,11 @@ private:
   static bool isCompressionWeight(mlir::Value value);
   mlir::LogicalResult writeCompressionWeight(mlir::Value value, const Output &output);
 
+  // Sketches beside what reads them (Planner/SketchGradients.cpp).
+
+  mlir::FailureOr<Tokens> computeSketch(attn::SketchOp op);
+  mlir::FailureOr<Tokens> computeSketchGradient(attn::SketchGradientOp op);
+
   // Gradients of the parameters of maps and masks (Planner/ParameterGradients.cpp).
 
   /// Whether a value is such a gradient: of one map, or the sum of several.

@@ -135,6 +135,10 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
     return computeCompression(compress);
   if (auto transposed = transposedCompression(value))
     return computeTransposed(*transposed, missing.contains(value) ? memory(value) : Value());
+  if (auto sketch = dyn_cast_or_null<attn::SketchOp>(op))
+    return computeSketch(sketch);
+  if (auto gradient = dyn_cast_or_null<attn::SketchGradientOp>(op))
+    return computeSketchGradient(gradient);
   // An attention that another op reads.
   Value rows = rowsBehind(value);
   if (rows == value)

@@ -14,37 +14,74 @@ using namespace attune;
 using namespace attune::kernel;
 
 namespace {
+/// What reads sketches: attention, or a sketch of tokens and its gradient.
+struct SketchReader {
+  Operation *op;
+  ValueRange signs, indices;
+  RankedTensorType tokens;
+  int64_t size;
+
+  int64_t leaves() const { return (static_cast<int64_t>(signs.size()) + 2) / 3; } // and two sides of each node
+};
+
 /// A matrix to prepare, of signs and indices that are arguments of the attn function.
 struct SketchMatrix {
   std::string name;
-  mutable attn::PolysketchOp op; ///< accessors of ops are not const
+  SketchReader reader;
   unsigned number; ///< of the leaves, then of the sides of the nodes
   MemRefType type; ///< [H, d or r, r]
-  Value sign() const { return op.getSigns()[number]; }
-  Value index() const { return op.getIndices()[number]; }
+  Value sign() const { return reader.signs[number]; }
+  Value index() const { return reader.indices[number]; }
   /// Whether both are one tensor (identity I23).
   bool sameAs(const SketchMatrix &other) const {
     return sign() == other.sign() && index() == other.index() && type == other.type && isLeaf() == other.isLeaf();
   }
-  bool isLeaf() const { return number < op.getDegree() / 2; }
+  bool isLeaf() const { return number < reader.leaves(); }
 };
 } // namespace
 
+static SmallVector<SketchReader> sketchReaders(func::FuncOp source) {
+  SmallVector<SketchReader> readers;
+  auto add = [&](auto op, Value tokens) {
+    readers.push_back({op, op.getSigns(), op.getIndices(), cast<RankedTensorType>(tokens.getType()), static_cast<int64_t>(op.getSize())});
+  };
+  for (Operation &op : source.getOps())
+    if (auto attention = dyn_cast<attn::PolysketchOp>(op))
+      add(attention, attention.getQuery());
+    else if (auto sketch = dyn_cast<attn::SketchOp>(op))
+      add(sketch, sketch.getSource());
+    else if (auto gradient = dyn_cast<attn::SketchGradientOp>(op))
+      add(gradient, gradient.getSource());
+  return readers;
+}
+
+/// Readers of the same signs have one number: those of a function and of its gradient have the same matrices.
 static SmallVector<SketchMatrix> matricesOf(func::FuncOp source) {
   SmallVector<SketchMatrix> matrices;
-  unsigned sketch = 0;
-  for (auto op : source.getOps<attn::PolysketchOp>()) {
-    auto query = cast<RankedTensorType>(op.getQuery().getType());
-    int64_t heads = query.getDimSize(1), size = op.getSize();
-    for (unsigned number = 0; number < op.getSigns().size(); ++number) {
-      SketchMatrix matrix{"sketch" + std::to_string(sketch) + "." + std::to_string(number), op, number, {}};
-      int64_t rows = matrix.isLeaf() ? query.getDimSize(3) : size;
-      matrix.type = MemRefType::get({heads, rows, size}, Float32Type::get(source.getContext()));
+  SmallVector<SketchReader> apart;
+  for (const SketchReader &reader : sketchReaders(source)) {
+    auto same = [&](const SketchReader &other) { return reader.signs == other.signs && reader.indices == other.indices; };
+    auto *known = llvm::find_if(apart, same);
+    auto sketch = known - apart.begin();
+    if (known == apart.end())
+      apart.push_back(reader);
+    for (unsigned number = 0; number < reader.signs.size(); ++number) {
+      SketchMatrix matrix{"sketch" + std::to_string(sketch) + "." + std::to_string(number), reader, number, {}};
+      int64_t rows = matrix.isLeaf() ? reader.tokens.getDimSize(3) : reader.size;
+      int64_t heads = cast<RankedTensorType>(reader.signs[number].getType()).getDimSize(0);
+      matrix.type = MemRefType::get({heads, rows, reader.size}, Float32Type::get(source.getContext()));
       matrices.push_back(matrix);
     }
-    ++sketch;
   }
   return matrices;
+}
+
+LogicalResult kernel::checkSketches(func::FuncOp source) {
+  for (const SketchReader &reader : sketchReaders(source))
+    for (ValueRange values : {reader.signs, reader.indices})
+      if (!llvm::all_of(values, parameterNumber))
+        return reader.op->emitOpError() << "expected signs and indices that are arguments with attn.parameter, but got others";
+  return success();
 }
 
 static NamedAttrList attributesOf(StringRef name, MemRefType type, Builder builder) {
@@ -94,7 +131,7 @@ PreparedTensors kernel::addPreparedArguments(func::FuncOp host, func::FuncOp sou
   PreparedTensors prepared;
   SmallVector<std::pair<SketchMatrix, Value>> sketches;
   for (const SketchMatrix &matrix : matricesOf(source)) {
-    SketchMatrices &all = prepared.sketches[matrix.op];
+    SketchMatrices &all = prepared.sketches[matrix.reader.op];
     const auto *made = llvm::find_if(sketches, [&](const auto &each) { return each.first.sameAs(matrix); });
     if (made == sketches.end()) {
       sketches.push_back({matrix, addArgument(host, matrix.name, matrix.type)});

@@ -13,7 +13,7 @@
 
 namespace attune::kernel {
 
-/// The matrices of each polysketch of a function.
+/// The matrices of each op of a function that sketches.
 using Sketches = llvm::DenseMap<mlir::Operation *, SketchMatrices>;
 
 /// Prepared tensors as arguments of a host function.
@@ -28,8 +28,11 @@ struct PreparedTensors {
   }
 };
 
+/// What prepare computes from is copied by it: an error unless signs and indices are parameters.
+mlir::LogicalResult checkSketches(mlir::func::FuncOp source);
+
 /// Adds the prepared tensors of a library to the arguments of a host function: `sketch<i>.<j>` for matrix j of the i-th
-/// polysketch of the attn function `source` (equal ones once), then `<weight>.packed`, `<weight>.folded` and `<bias>.folded`, with
+/// sketch of the attn function `source` (equal ones once), then `<weight>.packed`, `<weight>.folded` and `<bias>.folded`, with
 /// a number behind further ones of the same weight.
 PreparedTensors addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp source,
                                      llvm::ArrayRef<PreparedWeight> weights);

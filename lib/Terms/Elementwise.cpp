@@ -106,8 +106,8 @@ terms::TermPtr terms::atMost(double most) {
     return tiles.minimum(x, tiles.constant(tiles.shape(x), number));
   });
 }
-terms::TermPtr terms::evenPower(int64_t power) {
+terms::TermPtr terms::wholePower(int64_t power) {
   return std::make_unique<OfOne>("power", static_cast<double>(power), [](TileBuilder &tiles, Value x, double number) {
-    return tile::evenPower(tiles, x, static_cast<int64_t>(number));
+    return tile::wholePower(tiles, x, static_cast<int64_t>(number));
   });
 }

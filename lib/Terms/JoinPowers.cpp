@@ -30,7 +30,7 @@ Apart terms::powerApart(TileBuilder &tiles, Value unit, int64_t power) {
     result.rest = tiles.over(tiles.constant(rows, 1), result.rest);
   for (int64_t left = 2 * std::abs(power), sign = power < 0 ? -1 : 1, step; left > 1; left /= step, sign = 1) {
     step = std::min(left, most);
-    Apart ofRest = apart(tiles, tile::evenPower(tiles, result.rest, step));
+    Apart ofRest = apart(tiles, tile::wholePower(tiles, result.rest, step));
     Value exponent = tiles.times(result.exponent, tiles.constant(rows, static_cast<double>(sign * step)));
     result = {tiles.plus(exponent, ofRest.exponent), ofRest.rest};
   }

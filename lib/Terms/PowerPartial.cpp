@@ -41,7 +41,7 @@ struct PowerPartial : StreamedTerm {
     TileBuilder &tiles = site.tiles();
     Value t = operands[0]->tile(site);                                                              // [Tq, Tk]
     Value ratio = tiles.times(t, tiles.expand(tile::inverseUnit(tiles, unit), 1, tiles.shape(t)));
-    Value w = tile::evenPower(tiles, ratio, degree);                                              // [Tq, Tk]
+    Value w = tile::wholePower(tiles, ratio, degree);                                              // [Tq, Tk]
     Value den = tiles.plus(sums[0], tiles.reduceAdd(w, 1));                                         // [Tq]
     Value v = operands[1]->tile(site, tiles.builder.getF32Type());                                  // [Tk, dv]
     return {den, tiles.dot(w, v, sums[1])};                                                         // [Tq, dv]
@@ -63,7 +63,7 @@ struct PowerStart : Term {
     TileBuilder &tiles = site.tiles();
     Value length = operands[0]->tile(site);                                                         // [Tq]
     int64_t rows = tiles.shape(length)[0];
-    Value one = tile::evenPower(tiles, tile::inverseUnit(tiles, length), power);                    // [Tq]
+    Value one = tile::wholePower(tiles, tile::inverseUnit(tiles, length), power);                    // [Tq]
     Value unit = tiles.maximum(tiles.constant({rows}, tile::leastUnit), tiles.minimum(one, tiles.constant({rows}, 0x1p60)));
     return {unit, tiles.constant({rows}, 0), tiles.constant({rows, width}, 0)};
   }
@@ -82,7 +82,7 @@ struct PowerFinish : Term {
   Value ofOne(const TileSite &site, Value unit, Sources operands) const {
     TileBuilder &tiles = site.tiles();
     if (operands.size() == 1)
-      return tile::evenPower(tiles, tile::inverseUnit(tiles, unit), degree);
+      return tile::wholePower(tiles, tile::inverseUnit(tiles, unit), degree);
     SmallVector<int64_t> rows(tiles.shape(unit));
     Value length = tiles.maximum(operands[1]->tile(site), tiles.constant(rows, tile::leastUnit));   // [Tq]
     terms::Apart ofUnit = terms::powerApart(tiles, unit, -degree / 2), ofLength = terms::powerApart(tiles, length, -power * degree / 2);

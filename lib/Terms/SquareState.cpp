@@ -85,7 +85,7 @@ struct PowerFrom : Term {
     Value m = operands[0]->tile(site), den = operands[1]->tile(site), num = operands[2]->tile(site); // [Tq], [Tq], [Tq, dv]
     Value least = operands.size() > 3 ? operands[3]->tiles(site)[0] : tiles.constant(tiles.shape(m), tile::leastUnit);
     Value unit = tiles.maximum(least, m);                                                           // [Tq]
-    Value factor = tile::evenPower(tiles, tiles.times(m, tile::inverseUnit(tiles, unit)), degree);  // [Tq]
+    Value factor = tile::wholePower(tiles, tiles.times(m, tile::inverseUnit(tiles, unit)), degree);  // [Tq]
     return {unit, tiles.times(den, factor), tile::rescaled(tiles, num, factor)};
   }
 
@@ -120,7 +120,7 @@ struct Shrunk : Term {
     SmallVector<Value, 3> state = operands[0]->tiles(site);
     Value less = tiles.times(state[0], operands[1]->tile(site));                                    // [1]
     state[0] = tiles.maximum(less, tiles.constant({1}, tile::leastUnit));
-    Value rest = tile::evenPower(tiles, tiles.over(less, state[0]), 2);                             // [1]
+    Value rest = tile::wholePower(tiles, tiles.over(less, state[0]), 2);                             // [1]
     for (Value &sum : llvm::drop_begin(state))
       sum = tile::rescaled(tiles, sum, rest);
     return state;

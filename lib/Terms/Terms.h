@@ -46,6 +46,8 @@ TermPtr prefixMaximum();
 /// (leaves …, sides …): the sketch of rows of norm about 1, the root of a tree of products with matrices of ±1 [rows, r]. With
 /// `pairs` its numbers are sums of two f32.
 TermPtr sketchTree(int64_t leaves, bool pairs);
+/// (x, root's cotangent, leaves' matrices …, sides …): x̄ of the tree over x of norm about 1.
+TermPtr sketchTreeGradient(int64_t leaves);
 /// (x, M): x M of rows of norm about 1 and `width` columns, for a leaf of the tree: with `pairs` what their leading digits give, exactly,
 /// and the rest.
 TermPtr sketchLeaf(int64_t width, bool pairs);
@@ -111,7 +113,8 @@ TermPtr minus();
 TermPtr over();
 TermPtr atLeast(double least);
 TermPtr atMost(double most);
-TermPtr evenPower(int64_t power);
+/// (x): x^power, of a power of at least 1.
+TermPtr wholePower(int64_t power);
 /// (x): 1 / x.
 TermPtr inverse();
 /// (a [rows], b [columns]): a_i b_j.
@@ -138,6 +141,10 @@ TermPtr visible();
 TermPtr rowsBefore(Axis axis, fusion::Index end);
 /// (w): w_ij of pairs j ≤ i, counted from the first entries of both ranges, else 0.
 TermPtr lowerTriangle();
+/// (inside, outside): of pairs whose tokens are in one block of `length` tokens the first, of others the second.
+TermPtr diagonalBlocks(int64_t length);
+/// (w): w of such pairs, or of the others if `outside`, else 0.
+TermPtr onlyBlocks(int64_t length, bool outside);
 /// (w): w_ij where block j of `length` tokens ends at or before token i, else what stands for 0.
 TermPtr endedBlocks(int64_t length);
 /// (μ, k): scale (⟨μ, k_j⟩ − |k_j|²/2) for one μ [1, d], as exponents: those of a Gaussian around μ, less what all have in common.

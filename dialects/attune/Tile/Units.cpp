@@ -23,7 +23,7 @@ Value tile::largestEntry(TileBuilder &tiles, Value x) {
   return tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);                  // [1]
 }
 
-Value tile::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
+Value tile::wholePower(TileBuilder &tiles, Value x, int64_t degree) {
   Value result;
   for (Value square = x; degree > 0; degree /= 2, square = degree > 0 ? tiles.times(square, square) : square)
     if (degree % 2 == 1)
@@ -38,7 +38,7 @@ Value tile::inverseUnit(TileBuilder &tiles, Value x) {
 
 Value tile::unitFactor(TileBuilder &tiles, Value before, Value now, Value inverse, int64_t degree) {
   ArrayRef<int64_t> shape = tiles.shape(now);
-  Value factor = evenPower(tiles, tiles.times(before, inverse), degree);
+  Value factor = wholePower(tiles, tiles.times(before, inverse), degree);
   return tiles.select(tiles.compare(arith::CmpFPredicate::OEQ, before, now), tiles.constant(shape, 1), factor);
 }
 

@@ -27,8 +27,8 @@ mlir::Value powerOfTwoNextTo(TileBuilder &tiles, mlir::Value x);
 /// The largest |entry| of x [rows, columns]: [1].
 mlir::Value largestEntry(TileBuilder &tiles, mlir::Value x);
 
-/// x^degree, entrywise.
-mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
+/// x^degree, entrywise, of a degree of at least 1.
+mlir::Value wholePower(TileBuilder &tiles, mlir::Value x, int64_t degree);
 
 /// 1 / max(x, the smallest normal number).
 mlir::Value inverseUnit(TileBuilder &tiles, mlir::Value x);

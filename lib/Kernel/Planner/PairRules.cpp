@@ -114,7 +114,8 @@ static Value pairsBefore(Operation *op) {
     return gradient.getCotangent();
   if (auto spread = dyn_cast<attn::SpreadOp>(op))
     return spread.getLike();
-  bool entries = isa<attn::VisibleOp, attn::DecayOp, attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(op);
+  bool entries = isa<attn::VisibleOp, attn::DecayOp, attn::AddOp, attn::MultiplyOp, attn::ScaleOp, attn::PowerOp, attn::DiagonalBlocksOp,
+                     attn::OnlyBlocksOp>(op);
   return entries ? op->getOperand(0) : Value();
 }
 
@@ -138,7 +139,7 @@ bool kernel::areMasked(Value weights) {
   Operation *op = weights.getDefiningOp();
   if (!op || isa<attn::VisibleOp, attn::SoftmaxWeightsOp>(op))
     return op != nullptr;
-  bool keepsZeros = isa<attn::MultiplyOp, attn::SoftcapGradientOp, attn::ScaleOp, attn::DecayOp>(op);
+  bool keepsZeros = isa<attn::MultiplyOp, attn::SoftcapGradientOp, attn::ScaleOp, attn::DecayOp, attn::PowerOp, attn::OnlyBlocksOp>(op);
   return keepsZeros && areMasked(pairsBefore(op));
 }
 
@@ -247,6 +248,25 @@ static Tiles buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
 
 static Tiles buildVisible(OpResult result, RegionDraft &draft, const Place &at) {
   return {term(terms::visible(), {draft.read(result.getOwner()->getOperand(0), at)})};
+}
+
+static Tiles buildPower(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::PowerOp>(result.getOwner());
+  Source w = draft.read(op.getWeights(), at);
+  if (double scale = op.getScale().convertToDouble(); scale != 1)
+    w = term(terms::scale(scale), {w});
+  int64_t degree = op.getDegree();
+  return {degree == 1 ? w : term(terms::wholePower(degree), {w})};
+}
+
+static Tiles buildDiagonalBlocks(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::DiagonalBlocksOp>(result.getOwner());
+  return {term(terms::diagonalBlocks(op.getBlock()), {draft.read(op.getInside(), at), draft.read(op.getOutside(), at)})};
+}
+
+static Tiles buildOnlyBlocks(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::OnlyBlocksOp>(result.getOwner());
+  return {term(terms::onlyBlocks(op.getBlock(), op.getOutside()), {draft.read(op.getWeights(), at)})};
 }
 
 //===----------------------------------------------------------------------===//
@@ -445,6 +465,9 @@ void kernel::addPairRules(TermRules &rules) {
   constexpr Side rows = Side::Rows, keys = Side::Keys;
   rules.add<attn::VisibleOp>({.sides = {rows}, .build = buildVisible});
   rules.add<attn::DecayOp>({.sides = {rows}, .build = buildDecay});
+  rules.add<attn::PowerOp>({.sides = {rows}, .build = buildPower});
+  rules.add<attn::DiagonalBlocksOp>({.sides = {rows, rows}, .build = buildDiagonalBlocks});
+  rules.add<attn::OnlyBlocksOp>({.sides = {rows}, .build = buildOnlyBlocks});
   rules.add<attn::RowSumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
   rules.add<attn::DistanceSumsOp>({.sides = {rows}, .materialize = materializeDistanceSums});
   rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax,

@@ -42,7 +42,8 @@ static bool readsPairs(Operation *reader, Value operand) {
     return (sumsKeys(contract) || sumsQueries(contract)) && operand == contract.getLhs();
   if (isa<attn::SoftcapGradientOp>(reader) || (isa<attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(reader) && arePairs(reader->getResult(0))))
     return true;
-  return isa<attn::VisibleOp, attn::DecayOp, attn::RowSumOp, attn::DistanceSumsOp>(reader);
+  return isa<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::DiagonalBlocksOp, attn::OnlyBlocksOp, attn::RowSumOp, attn::DistanceSumsOp>(
+      reader);
 }
 
 /// A kernel has one length of its keys, and none of its queries.
@@ -508,12 +509,17 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   return buildKernel(copiedStateRegion(keyProblem(named, sums.features, sums.lengths, sums.heads()), after, result));
 }
 
+/// Whether one kernel can make both values of a reduction: a program that has blocks of keys has those of one head.
+static bool haveProgramsOf(Value a, Value b, Operation *reduction) {
+  return ruleOf(reduction)->frame != Frame::Keys || shapeOf(a)[1] == shapeOf(b)[1];
+}
+
 /// The value and the missing results that are made of its reduction.
 SmallVector<WrittenValue, 2> HostBuilder::resultsOf(Value value, const Output &output, Operation *reduction) const {
   SmallVector<WrittenValue, 2> outputs{{value, output}};
   for (Value other : missing) {
     Operation *same = other == value || isState(other) ? nullptr : reductionOf(other);
-    if (same && streamOf(same) == streamOf(reduction))
+    if (same && streamOf(same) == streamOf(reduction) && haveProgramsOf(other, value, reduction))
       outputs.push_back({other, Output{memory(other), 0, std::nullopt}});
   }
   return outputs;
@@ -584,7 +590,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Frame frame = reduction && !ofKeys ? frameOf(reduction) : Frame::None;
   if (frame == Frame::ChunkGradients || frame == Frame::Keys || frame == Frame::Rows) {
     for (Value other : readByOthers(reduction)) {
-      if (!isNew(other) || (frame == Frame::Rows && shapeOf(other).size() == 3))
+      if (!isNew(other) || !haveProgramsOf(other, value, reduction) || (frame == Frame::Rows && shapeOf(other).size() == 3))
         continue;
       const WrittenValue alone{other, Output()};
       if (failed(prepare(alone, reads, later)))

@@ -10,6 +10,7 @@
 //   largest: parallel over (batch, head)                K = max_j |k_j|
 //   running: parallel over (batch, head)                M_i = max_{j ≤ i} |k_j|, and |k_j|
 //   sketch:  parallel over (batch, head, token block)   S = the root of the tree over x̂ · |x|^p'
+//   sketch_gradient: the same                           x̄ = |x|^(p'−1) J(x̂)ᵀ S̄ of the tree's derivative J
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
@@ -135,9 +136,37 @@ KernelRegion kernel::sketchRegion(const Problem &problem, const Tokens &tokens, 
   KernelRegion region = stateKernel(plan, "sketch", Axis::Head);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, result.grid.rows});
   if (!result.lengths && !unit.running)
-    s = term(terms::times(), {s, term(terms::atMost(0x1p120), {term(terms::evenPower(matrices.degree()), {length})})});
+    s = term(terms::times(), {s, term(terms::atMost(0x1p120), {term(terms::wholePower(matrices.degree()), {length})})});
   store(region, s, result);
   if (result.lengths)
     region.outputs.push_back({length, result.lengths, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}});
+  return region;
+}
+
+KernelRegion kernel::sketchGradientRegion(const Problem &problem, const Tokens &tokens, const Tokens &cotangent, const SketchMatrices &matrices,
+                                          double scale, const Tokens &result) {
+  Problem own = problem;
+  own.query = tokens;
+  RegionPlanner plan(own, RegionPlanner::OfQueries);
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::Head].count = result.heads;
+  plan.extents = extents;
+  auto rowsOfTokens = [&](const Tokens &each) { return plan.tokens(each, Axis::Query, Axis::Head, result.heads, columnsOf(each.width)); };
+  Source root = rowsOfTokens(cotangent), x = term(terms::unlessZeroRows(), {rowsOfTokens(tokens), root});
+  Source length = term(terms::atLeast(leastLength), {term(terms::length(/*powerOfTwo=*/true), {x})});
+  int64_t size = sizeOf(matrices.leaves[0], 2);
+  SmallVector<Source> operands{term(terms::over(), {x, length}), root};
+  for (Value matrix : matrices.leaves)
+    operands.push_back(memory(matrix, {entryOf(Axis::Head), columnsOf(tokens.width), columnsOf(size)}));
+  for (Value matrix : matrices.nodes)
+    operands.push_back(memory(matrix, {entryOf(Axis::Head), columnsOf(size), columnsOf(size)}));
+  Source gradient = term(terms::sketchTreeGradient(matrices.degree()), operands);
+  if (scale != 1)
+    length = term(terms::scale(scale), {length}), gradient = term(terms::scale(scale), {gradient});
+  if (matrices.degree() > 1)
+    gradient = term(terms::times(), {gradient, term(terms::atMost(0x1p120), {term(terms::wholePower(matrices.degree() - 1), {length})})});
+  KernelRegion region = stateKernel(plan, "sketch_gradient", Axis::Head);
+  region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, problem.queryTile()});
+  region.outputs = {{gradient, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(result.width)}}};
   return region;
 }

@@ -56,6 +56,10 @@ struct Sketched {
 fusion::KernelRegion sketchRegion(const Problem &problem, const Tokens &tokens, const SketchMatrices &matrices, double scale,
                                   const KeyUnit &unit, const Sketched &result);
 
+/// x̄ of S(scale · x) from its cotangent [batch, H, tokens, r], into `result` [batch, H, tokens, d]; 0 where that is 0, whatever x is.
+fusion::KernelRegion sketchGradientRegion(const Problem &problem, const Tokens &tokens, const Tokens &cotangent, const SketchMatrices &matrices,
+                                          double scale, const Tokens &result);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_REGIONS_SKETCHREGION_H

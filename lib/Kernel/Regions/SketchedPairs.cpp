@@ -70,7 +70,7 @@ Source SketchedPairs::roots() const {
     return t;
   Source lengths = memory(at.unit.lengths, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key)});
   Source ratio = term(terms::outer(), {term(terms::inverse(), {atLeast(running())}), lengths});
-  return term(terms::times(), {t, term(terms::evenPower(at.half()), {ratio})});
+  return term(terms::times(), {t, term(terms::wholePower(at.half()), {ratio})});
 }
 
 /// ⟨q / |q|, k⟩ in the same unit. Divided by |q| and M_i one after the other: of null tokens the product of both passes the range.
@@ -101,7 +101,7 @@ Source SketchedPairs::withOwnBlock(Source sums, std::shared_ptr<const Extents> e
   bool apart = at.exactApart();
   Source t = at.options.localExact ? exactLogits() : roots();
   if (at.options.localExact && !apart)
-    t = term(terms::evenPower(at.half()), {t});
+    t = term(terms::wholePower(at.half()), {t});
   if (!apart)
     own.begin = sums;
   auto sum = terms::powerPartial(apart ? at.options.degree : 2, plan.valueTile(), unguarded(at.options.guard));

@@ -170,7 +170,7 @@ Source StateSources::columnOf(const Sketched &of, Axis axis) const {
 Source StateSources::sizeInUnit() const {
   Source lengths = memory(at.unit.lengths, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key)});
   Source last = term(terms::inverse(), {pairs.atLeast(runningAt(Position::Last))});
-  return term(terms::evenPower(at.half()), {term(terms::times(), {lengths, last})});
+  return term(terms::wholePower(at.half()), {term(terms::times(), {lengths, last})});
 }
 
 /// s_f (s_f, …, s_(f+r/2-1)) of rows times `inverse` [T].

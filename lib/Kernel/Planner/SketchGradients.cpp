@@ -1,0 +1,46 @@
+//===- SketchGradients.cpp - Sketches beside what reads them ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A sketch mixes all columns of a token by matrices that fill a kernel's memory, so sketches, and what reaches the tokens from theirs, are tokens that
+// kernels of their own write.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+
+#include "Regions/SketchRegion.h"
+#include "attune/Kernel/SketchRules.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+FailureOr<Tokens> HostBuilder::computeSketch(attn::SketchOp op) {
+  FailureOr<Tokens> tokens = read(op.getSource());
+  if (failed(tokens))
+    return failure();
+  Problem problem = startProblem();
+  problem.schedule = sketchSchedule(problem.schedule, tokens->width, op.getSize());
+  Sketched result;
+  result.tokens = workspaceFor(op.getResult(), tokens->memory);
+  result.grid = {problem.queryTile(), problem.queryTile()};
+  if (failed(buildKernel(sketchRegion(problem, *tokens, prepared.sketches.at(op), op.getScale().convertToDouble(), KeyUnit(), result))))
+    return failure();
+  return result.tokens;
+}
+
+FailureOr<Tokens> HostBuilder::computeSketchGradient(attn::SketchGradientOp op) {
+  Tokens tokens, cotangent;
+  if (failed(readAll({{op.getSource(), &tokens}, {op.getCotangent(), &cotangent}})))
+    return failure();
+  Problem problem = startProblem();
+  problem.schedule = sketchSchedule(problem.schedule, tokens.width, op.getSize());
+  Tokens result = workspaceFor(op.getResult(), tokens.memory);
+  if (failed(buildKernel(sketchGradientRegion(problem, tokens, cotangent, prepared.sketches.at(op), op.getScale().convertToDouble(), result))))
+    return failure();
+  return result;
+}
