@@ -198,6 +198,7 @@ private:
   static mlir::Value rowsBehind(mlir::Value value);
   mlir::FailureOr<Tokens> compute(mlir::Value value);
   mlir::FailureOr<Tokens> computeTokens(mlir::Value value);
+  mlir::FailureOr<Tokens> computePooled(mlir::Operation *op);
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
   mlir::FailureOr<Tokens> computeFolded(attn::ProjectOp op, mlir::Value source);
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);

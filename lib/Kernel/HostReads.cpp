@@ -135,6 +135,8 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
     return computeCompression(compress);
   if (auto transposed = transposedCompression(value))
     return computeTransposed(*transposed, missing.contains(value) ? memory(value) : Value());
+  if (isa_and_nonnull<attn::PoolOp, attn::UnpoolOp>(op))
+    return computePooled(op);
   if (auto sketch = dyn_cast_or_null<attn::SketchOp>(op))
     return computeSketch(sketch);
   if (auto gradient = dyn_cast_or_null<attn::SketchGradientOp>(op))
@@ -150,6 +152,27 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   ArrayRef<int64_t> shape = shapeOf(value);
   Tokens result = missing.contains(value) ? Tokens{memory(value), 0, shape[1], shape[3], {}} : workspaceFor(value, source->memory);
   if (failed(write(value, Output{result.memory, 0, std::nullopt})))
+    return failure();
+  return result;
+}
+
+/// Means of runs of tokens, or the transpose of that.
+FailureOr<Tokens> HostBuilder::computePooled(Operation *op) {
+  bool pools = isa<attn::PoolOp>(op);
+  Value source = op->getOperand(0), like = pools ? source : op->getOperand(1);
+  Tokens rows, tokens;
+  if (failed(readAll({{source, &rows}, {like, &tokens}})))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  TileBuilder host(site.host, site.loc);
+  Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
+  int64_t runs = shapeOf(pools ? op->getResult(0) : source)[2];
+  Value memory = pools ? site.workspace({ShapedType::kDynamic, shape[1], runs, shape[3]}, batch)
+                       : site.workspace({ShapedType::kDynamic, shape[1], ShapedType::kDynamic, shape[3]}, {batch, count});
+  Tokens result{memory, 0, shape[1], shape[3], {}};
+  Problem problem = startProblem();
+  problem.query = rows;
+  if (failed(buildKernel((pools ? poolRegion : unpoolRegion)(problem, result))))
     return failure();
   return result;
 }

@@ -83,7 +83,7 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     return failure();
   };
   for (Operation &op : function.getOps()) {
-    if (isa<attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp>(op))
+    if (isa<attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp>(op))
       return refuse(op, op.getName().getStringRef());
     if (StringRef what = gradientsWithoutKernels(function, op); !what.empty())
       return refuse(op, what);

@@ -45,6 +45,8 @@ fusion::KernelRegion piecesRegion(RegionDraft &draft, const KeySums &sums, const
 
 /// result [batch, heads, runs, d] = the means of equal runs of problem.query.
 fusion::KernelRegion poolRegion(const Problem &problem, const Tokens &result);
+/// Each row of problem.query for all tokens of its run, over their number, into `result`.
+fusion::KernelRegion unpoolRegion(const Problem &problem, const Tokens &result);
 
 /// EVA (attn.eva): the summaries of chunks, those of what blocks leave of chunks where they are excluded, and the softmax over keys
 /// and summaries, which lie in workspaces.
