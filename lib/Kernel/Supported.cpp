@@ -41,10 +41,6 @@ static bool gatesExponents(Operation &op) {
   });
 }
 
-static bool isPerToken(attn::FeatureMapAttr map) {
-  return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
-}
-
 /// Whether some of the heads of queries, keys and values of a readout have others in common.
 static bool sharesHeads(attn::CausalReadoutGradientOp op) {
   auto heads = [](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
@@ -83,7 +79,7 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     return failure();
   };
   for (Operation &op : function.getOps()) {
-    if (isa<attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp>(op))
+    if (isa<attn::EvaSummariesOp, attn::EvaMixOp>(op))
       return refuse(op, op.getName().getStringRef());
     if (StringRef what = gradientsWithoutKernels(function, op); !what.empty())
       return refuse(op, what);
@@ -95,7 +91,7 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
       if (readout.getInitialState() && !readout.getInitialSum() && !readout.getDenominator().use_empty())
         return refuse(op, "a denominator that goes on from a state without its sum");
     }
-    if (auto map = dyn_cast<attn::MapOp>(op); map && !isPerToken(map.getFeatureMap()))
+    if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare)
       return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }
   return success();

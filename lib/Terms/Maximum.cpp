@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
@@ -31,6 +33,28 @@ struct InRowUnit : Term {
     Value x = operands[0]->tile(site);                                                                // [T, m]
     return {tiles.exp2(tiles.minus(x, tiles.expand(tiles.reduceMax(x, 1), 1, tiles.shape(x))))};
   }
+};
+
+/// e^{x_f} / Σ_f e^{x_f}, or of a cotangent of it what reaches x.
+struct SoftmaxOfRows : Term {
+  explicit SoftmaxOfRows(bool gradient) : gradient(gradient) {}
+
+  StringRef name() const override { return gradient ? "softmax_of_rows_gradient" : "softmax_of_rows"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32);                                                           // [T, m]
+    SmallVector<int64_t> shape(tiles.shape(x));
+    auto ofRows = [&](Value rows) { return tiles.expand(rows, 1, shape); };
+    x = tiles.exp2(tiles.times(tiles.minus(x, ofRows(tiles.reduceMax(x, 1))), tiles.constant(shape, M_LOG2E)));
+    Value y = tiles.over(x, ofRows(tiles.reduceAdd(x, 1)));
+    if (!gradient)
+      return {y};
+    Value given = operands[1]->tile(site, f32);                                                       // [T, m]
+    return {tiles.times(y, tiles.minus(given, ofRows(tiles.reduceAdd(tiles.times(given, y), 1))))};
+  }
+
+  bool gradient;
 };
 
 /// The maximum of the first rows of all steps, of the second ones, …
@@ -69,6 +93,8 @@ struct LargestRow : Term {
 
 terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(); }
 terms::TermPtr terms::inRowUnit() { return std::make_unique<InRowUnit>(); }
+terms::TermPtr terms::softmaxOfRows() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/false); }
+terms::TermPtr terms::softmaxOfRowsGradient() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/true); }
 terms::StreamedPtr terms::maximum(int64_t rows, std::optional<double> least) {
   return std::make_unique<Maximum>(rows, least);
 }

@@ -84,6 +84,17 @@ struct StateMean : Term {
   }
 };
 
+struct LogSums : Term {
+  StringRef name() const override { return "log_sums"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Scaled; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                           // M, z [m], S [m, dv]
+    Value sum = tiles.plus(state[0], tiles.log2(state[1]));
+    return {tiles.selectEqual(state[1], 0, tiles.constant(tiles.shape(sum), INFINITY), sum)};
+  }
+};
+
 /// num = a x, den = a 1.
 struct WeightedMean : Term {
   StringRef name() const override { return "weighted_mean"; }
@@ -98,5 +109,6 @@ struct WeightedMean : Term {
 
 terms::TermPtr terms::stateReadout(bool wide, bool divides) { return std::make_unique<StateReadout>(wide, divides); }
 terms::TermPtr terms::stateReadoutInUnit(bool wide) { return std::make_unique<StateReadoutInUnit>(wide); }
+terms::TermPtr terms::logSums() { return std::make_unique<LogSums>(); }
 terms::TermPtr terms::stateMean() { return std::make_unique<StateMean>(); }
 terms::TermPtr terms::weightedMean() { return std::make_unique<WeightedMean>(); }

@@ -324,6 +324,8 @@ StreamedPtr readouts(int64_t width);
 StreamedPtr logReadouts(int64_t width, attn::DenominatorAttr guard);
 /// (state in units): S / z of each feature, 0 where that is 0.
 TermPtr stateMean();
+/// (state in units): M + log2 z of each feature, ∞ where z is 0.
+TermPtr logSums();
 /// (a, x): a x, a 1.
 TermPtr weightedMean();
 /// (num and den): num / max(den + bias, floor), 0 where that is 0.
@@ -386,6 +388,10 @@ StreamedPtr weighedPartial(int64_t width, attn::DenominatorAttr guard);
 TermPtr rowMaximum();
 /// (x): 2^(x_f − max_f x_f).
 TermPtr inRowUnit();
+/// (x): e^{x_f} / Σ_f e^{x_f}.
+TermPtr softmaxOfRows();
+/// (x, φ̄): y ⊙ (φ̄ − ⟨φ̄, y⟩) of y = softmaxOfRows.
+TermPtr softmaxOfRowsGradient();
 /// (x [T]): their maximum: [1].
 TermPtr largestRow();
 /// (L, state or M): 2^(L − M) for the units M of a state.

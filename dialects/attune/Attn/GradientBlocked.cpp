@@ -15,13 +15,29 @@ SmallVector<Value> PoolOp::buildGradients(OpBuilder &builder, ValueRange cotange
   return {UnpoolOp::create(builder, getLoc(), typeLike(builder, getSource()), cotangents[0], getSource())};
 }
 
+static constexpr Role keyFeatures[] = {Role::Batch, Role::Head, Role::Key, Role::Feature};
+static constexpr Role featureSums[] = {Role::Batch, Role::Head, Role::Feature};
+static constexpr Role stateEntries[] = {Role::Batch, Role::Head, Role::Feature, Role::Value};
+
+/// Σ_j B_jf ȳ_jf. If ȳ = V S̄ᵀ reaches B from a state S = Bᵀ V, that is ⟨S_f, S̄_f⟩: products of two states in place of those of all tokens.
+static Value sumOfProducts(OpBuilder &builder, Location loc, Value softmax, Value cotangent) {
+  auto product = cotangent.getDefiningOp<ContractOp>();
+  auto there = product ? product.getLhs().getDefiningOp<ExistingOp>() : ExistingOp();
+  for (Operation *user : softmax.getUsers()) {
+    auto state = dyn_cast<StateOp>(user);
+    if (state && product && (there ? there.getSource() : product.getLhs()) == state.getValue() &&
+        product.getRhs().getType() == state.getState().getType())
+      return contract(builder, loc, state.getState(), stateEntries, product.getRhs(), stateEntries, featureSums);
+  }
+  return contract(builder, loc, softmax, keyFeatures, cotangent, keyFeatures, featureSums);
+}
+
 /// x̄ = B ⊙ (ȳ − 1 Σ_j B_j ⊙ ȳ_j); tokens that do not exist have B = 0.
 SmallVector<Value> SequenceSoftmaxOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
-  const Role tokens[] = {Role::Batch, Role::Head, Role::Key, Role::Feature}, features[] = {Role::Batch, Role::Head, Role::Feature};
   Location loc = getLoc();
   Type type = typeLike(builder, getSource());
-  Value sums = contract(builder, loc, getResult(), tokens, cotangents[0], tokens, features);
-  Value mean = spread(builder, loc, scaled(builder, loc, sums, -1), features, getResult(), tokens);
+  Value sums = sumOfProducts(builder, loc, getResult(), cotangents[0]);
+  Value mean = scaled(builder, loc, spread(builder, loc, sums, featureSums, getResult(), keyFeatures), -1);
   Gradients gradients(getNumOperands());
   gradients[0] = MultiplyOp::create(builder, loc, type, getResult(), sum(builder, loc, cotangents[0], mean));
   return gradients;

@@ -40,7 +40,7 @@ bool kernel::isState(Value value) {
   Operation *op = value.getDefiningOp();
   unsigned number = op ? cast<OpResult>(value).getResultNumber() : 0;
   if (auto contract = dyn_cast_or_null<attn::ContractOp>(op))
-    return makesState(contract) || sumsFeatures(contract);
+    return makesState(contract) || sumsFeatures(contract) || multipliesStates(contract);
   if (auto heads = dyn_cast_or_null<attn::SumHeadsOp>(op))
     return isState(heads.getSource());
   return isa_and_present<attn::StateOp>(op) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);

@@ -140,8 +140,9 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
     return term(terms::favorRelu(map.getScale(), map.getEpsilon()), operands);
   }
   case FeatureKind::Softmax:
+    return term(terms::softmaxOfRows(), {x});
   case FeatureKind::TensorSquare:
-    break; // `checkSupported` has refused them
+    break; // `checkSupported` has refused it
   }
   llvm_unreachable("a feature map of tokens");
 }
@@ -174,8 +175,9 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
     operands.push_back(draft.parameter(op.getParameter(), at));
     return {term(terms::favorReluGradient(map.getScale()), operands)};
   case FeatureKind::Softmax:
+    return {term(terms::softmaxOfRowsGradient(), operands)};
   case FeatureKind::TensorSquare:
-    break; // `checkSupported` has refused them
+    break; // `checkSupported` has refused it
   }
   llvm_unreachable("a feature map of tokens");
 }

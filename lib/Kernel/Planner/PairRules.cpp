@@ -89,6 +89,10 @@ bool kernel::sumsFeatures(attn::ContractOp op) {
   using enum attn::Role;
   return hasRoles(op, {Query, Feature}, {Query}, {Feature});
 }
+bool kernel::multipliesStates(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Feature, attn::Role::Value}, {Feature, attn::Role::Value}, {Feature});
+}
 bool kernel::timesSums(attn::ContractOp op) {
   using enum attn::Role;
   return hasRoles(op, {Query}, {Feature}, {Query, Feature});
@@ -491,5 +495,7 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
     return cast<attn::RoleAttr>(op.getResultRoles()[2]).getValue() == attn::Role::Key ? &keyProducts : &products;
   if (makesState(op) || sumsFeatures(op))
     return ruleOfQuerySums();
+  if (multipliesStates(op))
+    return ruleOfStateProducts();
   return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) || timesSums(op) ? &ofState : nullptr;
 }

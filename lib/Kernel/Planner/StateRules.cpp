@@ -62,7 +62,7 @@ static std::pair<attn::ContractOp, attn::ContractOp> querySums(attn::ContractOp 
 SmallVector<Operation *, 2> kernel::stateOps(Operation *op) {
   auto ofHeads = dyn_cast<attn::SumHeadsOp>(op);
   auto contract = dyn_cast_or_null<attn::ContractOp>(ofHeads ? ofHeads.getSource().getDefiningOp() : op);
-  if (!contract)
+  if (!contract || multipliesStates(contract))
     return {op};
   auto [matrix, sums] = querySums(contract);
   if (!matrix)
@@ -104,6 +104,8 @@ KeySums::KeySums(Operation *op) {
 }
 
 Value kernel::lengthsOf(Value features) {
+  if (auto softmax = features.getDefiningOp<attn::SequenceSoftmaxOp>())
+    return softmax.getLengths();
   auto gate = features.getDefiningOp<attn::GateOp>();
   auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
   return map ? map.getLengths() : Value();
@@ -195,6 +197,16 @@ static bool isMerged(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) { return attn::executionOf(user).ending == attn::Ending::LastBlock; });
 }
 
+/// The state that comes along where the sums of features are made that these are divided by: of numbers that add up to 1. Null: there is none.
+static attn::StateOp stateBesideSums(attn::SequenceSoftmaxOp op) {
+  for (Operation *user : op->getUsers())
+    if (auto state = dyn_cast<attn::StateOp>(user); state && state.getSum().use_empty())
+      return state;
+  return {};
+}
+
+static LogicalResult materializeSequenceSoftmax(Operation *op, HostBuilder &host, const Problem &named);
+
 /// All keys that exist, cut into pieces unless they are tokens that are known to be few: mapping them is worth pieces.
 static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringRef merge) {
   Stage keys = existingKeys(draft.plan);
@@ -209,6 +221,8 @@ static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringR
 
 static LogicalResult materializeState(Operation *op, HostBuilder &host, const Problem &named) {
   KeySums sums(op);
+  if (auto softmax = sums.features.getDefiningOp<attn::SequenceSoftmaxOp>(); softmax && stateBesideSums(softmax) == op)
+    return materializeSequenceSoftmax(softmax, host, named);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
   if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isResult(sums.matrix) && !host.isResult(sums.sum))
@@ -376,6 +390,62 @@ static LogicalResult materializeMeans(Operation *op, HostBuilder &host, const Pr
   return host.buildKernel(region);
 }
 
+/// The logarithms L_f of the sums of each feature of the keys, and the state that comes along.
+static LogicalResult materializeSequenceSoftmax(Operation *op, HostBuilder &host, const Problem &named) {
+  auto softmax = cast<attn::SequenceSoftmaxOp>(op);
+  if (host.meansOf(op))
+    return success();
+  int64_t heads = sizeOf(softmax.getResult(), 1), features = sizeOf(softmax.getResult(), 3);
+  attn::StateOp read = stateBesideSums(softmax);
+  Problem problem = host.keyProblem(named, softmax.getSource(), softmax.getLengths(), heads);
+  RegionDraft draft(host, problem, RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, heads};
+  Stage keys = existingKeys(draft.plan);
+  keys.cut = StageCut{named.schedule.getPiece(), named.name + "_merge"};
+  Source l = term(terms::existing(Axis::Key), {logarithms(softmax.getSource(), draft, at)});
+  Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
+  int64_t width = read ? sizeOf(read.getValue(), 3) : 1;
+  Source state = stateOfExponents(keys, l, v, features, width, draft.wide());
+  KernelRegion region = stateKernel(draft.plan, "state");
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(features)};
+  Value sums = host.allocateMeans(op, {ShapedType::kDynamic, heads, features}, draft.problem.key.memory);
+  region.outputs = {{term(terms::logSums(), {state}), sums, place}};
+  if (read) {
+    place.push_back(columnsOf(width));
+    region.outputs.push_back({term(terms::stateMean(), {state}), host.resultMemory(read.getState(), softmax.getSource()), place});
+  }
+  return host.buildKernel(region);
+}
+
+static Tiles buildSequenceSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SequenceSoftmaxOp>(result.getOwner());
+  Value sums = draft.host.meansOf(op);
+  Dimension head{at.head, at.heads / cast<MemRefType>(sums.getType()).getDimSize(1)};
+  Source l = term(terms::existing(at.tokens), {logarithms(op.getSource(), draft, at)});
+  return {term(terms::inUnit(), {l, fusion::memory(sums, {entryOf(Axis::Batch), head, columnsOf(sizeOf(result, 3))})})};
+}
+
+/// ⟨S_f, S'_f⟩ of two states.
+static LogicalResult materializeStateProducts(Operation *op, HostBuilder &host, const Problem &named) {
+  auto contract = cast<attn::ContractOp>(op);
+  Value a = contract.getLhs(), b = contract.getRhs();
+  Value features = KeySums(a.getDefiningOp()).features;
+  int64_t heads = sizeOf(a, 1);
+  RegionDraft draft(host, host.keyProblem(named, features, Value(), heads), RegionPlanner::OfKeys);
+  auto whole = [&](Value state) -> Source {
+    return fusion::memory(host.memoryOf(state), {entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(sizeOf(a, 2)), columnsOf(sizeOf(a, 3))});
+  };
+  KernelRegion region = stateKernel(draft.plan, "state_products");
+  region.outputs = {{term(terms::rowProducts(), {whole(a), whole(b)}), host.resultMemory(contract.getResult(), features),
+                     {entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(sizeOf(a, 2))}}};
+  return host.buildKernel(region);
+}
+
+const TermRule *kernel::ruleOfStateProducts() {
+  static const TermRule rule{.sides = {Side::Memory, Side::Memory}, .materialize = materializeStateProducts};
+  return &rule;
+}
+
 static Tiles buildEffatt(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::EffattOp>(result.getOwner());
   Value means = draft.host.meansOf(op);
@@ -408,6 +478,7 @@ void kernel::addStateRules(TermRules &rules) {
   rules.add<attn::GateOp>({.sides = {rows}, .isEpilogue = true, .build = buildGate});
   rules.add<attn::EffattOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "readout", .build = buildEffatt,
                              .materialize = materializeMeans});
+  rules.add<attn::SequenceSoftmaxOp>({.sides = {rows}, .build = buildSequenceSoftmax, .materialize = materializeSequenceSoftmax});
   rules.add<attn::StateOp>({.sides = {keys, keys}, .build = buildState, .materialize = materializeState, .isMaterialized = isStateStored});
   rules.add<attn::ReadoutOp>({.sides = {rows, memory, memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildReadout});
   rules.add<attn::CausalReadoutOp>({.sides = {rows, keys, keys}, .frame = Frame::Chunks, .kernel = "chunked",

@@ -367,6 +367,8 @@ Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
     return gradient.getLengths();
   if (auto existing = dyn_cast<attn::ExistingOp>(op))
     return existing.getLengths();
+  if (auto softmax = dyn_cast<attn::SequenceSoftmaxOp>(op))
+    return softmax.getLengths();
   for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
     if (Value lengths = side == Side::Rows ? lengthsOfRows(operand, host) : Value())
       return lengths;

@@ -105,6 +105,8 @@ mlir::Operation *originOfPairs(mlir::Value weights);
 mlir::Value rowsOfPairs(mlir::Value weights);
 /// The operand whose rows those of a term's results are; null: it has none.
 mlir::Value rowsOperand(mlir::Operation *term);
+/// Two states [feature, value]: the products of their rows [feature].
+bool multipliesStates(attn::ContractOp op);
 /// Rows [tokens, feature] or [tokens, value] times a state [feature, value], over what both have.
 bool timesState(attn::ContractOp op);
 /// A number of each row times sums [feature]: [query, feature].
@@ -150,6 +152,7 @@ void addStateRules(TermRules &rules);
 const TermRule *ruleOfContract(attn::ContractOp op);
 /// Of those that sum over queries what becomes a state.
 const TermRule *ruleOfQuerySums();
+const TermRule *ruleOfStateProducts();
 /// Of states of query heads, added up over those that share one.
 const TermRule *ruleOfStateSums();
 /// Of what is the same for all rows of features, or for all keys of a row.
