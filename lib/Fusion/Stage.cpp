@@ -65,7 +65,7 @@ AxisSet Stage::axes() const {
 static AxisSet axesOf(const StepForm &form) {
   AxisSet axes = form.term->ownAxes();
   for (const Source &operand : form.operands)
-    axes |= operand->axes();
+    axes |= operand->axes() & ~form.term->movedAxes();
   for (const RegionOutput &output : form.outputs)
     axes |= output.source->axes();
   for (const Source &effect : form.effects)

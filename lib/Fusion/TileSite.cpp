@@ -9,6 +9,8 @@
 
 #include "BlockTiles.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -178,6 +180,12 @@ kernel::RowPlace TileSite::place(ArrayRef<Dimension> dimensions, SmallVectorImpl
   return rows;
 }
 
+/// Whether a memory of numbers has a last dimension of size 1, which is none of theirs: rows of windows are folded in tiles of rank 2 alone.
+static bool areColumns(Value memory, size_t count) {
+  auto type = cast<MemRefType>(memory.getType());
+  return static_cast<size_t>(type.getRank()) == count + 1 && type.getShape().back() == 1;
+}
+
 Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
   SmallVector<Value> indices;
   kernel::RowPlace rows = place(dimensions, indices);
@@ -187,7 +195,22 @@ Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
       shape.push_back((*this)[*dimension.axis].count);
     else if (dimension.count)
       shape.push_back(dimension.count);
-  return tiles().load(argument(hostMemory), indices, shape, rows.rows);
+  Value memory = argument(hostMemory);
+  if (!areColumns(memory, dimensions.size()))
+    return tiles().load(memory, indices, shape, rows.rows);
+  indices.push_back(tiles().index(0)), shape.push_back(1);
+  return tiles().reduceAdd(tiles().load(memory, indices, shape, rows.rows), 1);
+}
+
+/// A memory of more dimensions than are asked for, with the last ones as one.
+static Value withDimensions(TileBuilder &tiles, Value memory, size_t count) {
+  auto rank = static_cast<size_t>(cast<MemRefType>(memory.getType()).getRank());
+  if (rank == count)
+    return memory;
+  SmallVector<ReassociationIndices> groups(count);
+  for (size_t dimension = 0; dimension < rank; ++dimension)
+    groups[std::min(dimension, count - 1)].push_back(static_cast<int64_t>(dimension));
+  return memref::CollapseShapeOp::create(tiles.builder, tiles.loc, memory, groups);
 }
 
 void TileSite::store(Value tile, Value hostMemory, ArrayRef<Dimension> dimensions, std::optional<Axis> onlyFirst) const {
@@ -199,5 +222,9 @@ void TileSite::store(Value tile, Value hostMemory, ArrayRef<Dimension> dimension
     Value isOther = tiles().min((*this)[*onlyFirst].first, tiles().index(1));
     rows.rows.limit = tiles().sub(limit, kernel::multiply(tiles(), isOther, limit));
   }
-  tiles().store(tile, argument(hostMemory), indices, rows.rows);
+  if (Value memory = argument(hostMemory); areColumns(memory, dimensions.size())) {
+    indices.push_back(tiles().index(0));
+    return tiles().store(tiles().expand(tile, 1, {tiles().shape(tile)[0], 1}), memory, indices, rows.rows);
+  }
+  tiles().store(tile, withDimensions(tiles(), argument(hostMemory), dimensions.size()), indices, rows.rows);
 }

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Differentiate.h"
+
+#include "GatherParts.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Laws/RewriteLaw.h"
 
@@ -233,6 +235,7 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
     return builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::gradientPrefix + name.getValue())));
   });
   backward.setResAttrsAttr(builder.getArrayAttr(attributes));
+  graph::gatherParts(body);
   eraseUnused(body);
   return success();
 }

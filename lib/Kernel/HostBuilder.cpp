@@ -12,6 +12,7 @@
 #include "SplitReduction.h"
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Tile/KernelSizes.h"
+#include "attune/Attn/Backward.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
 #include "attune/Attn/Execution.h"
@@ -50,11 +51,12 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Case([&](attn::EvaOp eva) { return writeEva(eva, output); })
       .Case([&](attn::AgentOp agent) { return writeAgent(agent, output); })
       .Case([&](attn::AdvanceOp advance) { return writeAdvance(advance); })
+      .Case([&](attn::LepeGradientOp) { return writeLepeGradient(value, output); })
       .Case([&](attn::WeightGradientOp gradient) { return writeWeightGradient(gradient); })
       .Case([&](attn::TokenSumOp sum) { return writeTokenSum(sum); })
       .Default([&](Operation *) {
         if (auto transposed = transposedCompression(value))
-          return LogicalResult(computeTransposed(*transposed, output.memory));
+          return LogicalResult(computeTransposed(*transposed, output));
         return isCompressionWeight(value) ? writeCompressionWeight(value, output)
                : isMapParameter(value)    ? writeMapParameter(value, output)
                : areDistanceSums(value)   ? writeDistanceSums(value, output)
@@ -89,6 +91,8 @@ LogicalResult HostBuilder::build(func::FuncOp function) {
   storeFeatures(function);
   auto results = function.getBody().front().getTerminator()->getOperands();
   missing.insert(results.begin(), results.end());
+  if (attn::isBackward(function))
+    placeParts(results);
   for (Value result : results)
     if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt})))
       return failure();
@@ -181,13 +185,33 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
   return buildKernel(softmaxRegion(outer, scale));
 }
 
+Output HostBuilder::outputOf(Value value) const {
+  auto part = parts.find(value);
+  return part == parts.end() ? Output{memory(value), 0, std::nullopt} : part->second;
+}
+
+/// Parts of several results may be made of one reduction, as those of keys and of values.
+void HostBuilder::placeParts(ValueRange results) {
+  for (Value result : results) {
+    auto concat = result.getDefiningOp<attn::ConcatHeadsOp>();
+    if (!concat)
+      continue;
+    Output part = outputOf(result);
+    for (Value value : concat.getParts()) {
+      parts[value] = part, missing.insert(value);
+      part.firstHead += shapeOf(value)[1];
+    }
+  }
+}
+
 LogicalResult HostBuilder::writeConcat(attn::ConcatHeadsOp op, const Output &output) {
   Output part = output;
   Block &block = *site.host.getInsertionBlock();
   SmallVector<PartLaunches> launches;
   for (Value value : op.getParts()) {
     Operation *before = block.empty() ? nullptr : &block.back();
-    if (failed(write(value, part)))
+    bool written = parts.contains(value) && !missing.contains(value);
+    if (!written && failed(write(value, part)))
       return failure();
     part.firstHead += shapeOf(value)[1];
     launches.push_back(launchesAfter(block, before, ofTokens));

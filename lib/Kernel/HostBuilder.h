@@ -30,6 +30,7 @@
 namespace attune::kernel {
 
 struct DecayShares;
+struct LepeGradient;
 struct PolysketchOptions;
 
 class HostBuilder {
@@ -107,8 +108,9 @@ private:
   mlir::LogicalResult prepareOp(mlir::Operation *op, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareOperand(mlir::Operation *reader, mlir::Value value, Side side, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareNumbers(mlir::Value value);
-  /// A workspace for numbers of the rows of `rows` and so many heads.
-  mlir::Value allocateNumbers(int64_t heads, mlir::Value rows);
+  /// A workspace for numbers of the rows of `rows` and so many heads. Of rows that see blocks of an image they are columns of one number each:
+  /// such rows are folded in tiles of rank 2 alone.
+  mlir::Value allocateNumbers(int64_t heads, mlir::Value rows, attn::WindowAttr window = {});
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
@@ -135,6 +137,10 @@ private:
   /// Folded tokens can be read through omega alone.
   mlir::LogicalResult checkFolded(mlir::func::FuncOp function) const;
 
+  /// Where a result goes, or a part of one.
+  Output outputOf(mlir::Value value) const;
+  /// Parts of heads that are results side by side are results each.
+  void placeParts(mlir::ValueRange results);
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
@@ -162,8 +168,8 @@ private:
   };
   /// What makes a value, if that is all.
   static std::optional<Transposed> transposedCompression(mlir::Value value);
-  /// As tokens, into a memory or, if there is none, a workspace.
-  mlir::FailureOr<Tokens> computeTransposed(const Transposed &value, mlir::Value into);
+  /// As tokens, into an output or, if that has no memory, a workspace.
+  mlir::FailureOr<Tokens> computeTransposed(const Transposed &value, Output into);
   /// Whether a value is the cotangent of E: a product, or the sum of several.
   static bool isCompressionWeight(mlir::Value value);
   mlir::LogicalResult writeCompressionWeight(mlir::Value value, const Output &output);
@@ -172,6 +178,12 @@ private:
 
   mlir::FailureOr<Tokens> computeSketch(attn::SketchOp op);
   mlir::FailureOr<Tokens> computeSketchGradient(attn::SketchGradientOp op);
+
+  // Gradients of positional encodings (Planner/LepeGradients.cpp).
+
+  mlir::FailureOr<LepeGradient> readLepe(attn::LepeGradientOp op);
+  mlir::LogicalResult writeLepeValues(attn::LepeGradientOp op, const Tokens &result);
+  mlir::LogicalResult writeLepeGradient(mlir::Value result, const Output &output);
 
   // Gradients of the parameters of maps and masks (Planner/ParameterGradients.cpp).
 
@@ -232,6 +244,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> units;      ///< of the states whose S this is
   OpSet materialized;                                  ///< by kernels of their own
   llvm::SetVector<mlir::Value> missing;                ///< results that are to be computed
+  llvm::DenseMap<mlir::Value, Output> parts;           ///< where parts of results go
   /// E x of a source, a weight and lengths: the heads of keys and values share it.
   std::map<std::tuple<void *, void *, void *>, CompressedInput> inputs;
   /// Launches that compute tokens: they come before those of every part that may read them.

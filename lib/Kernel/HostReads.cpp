@@ -134,7 +134,16 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
     return computeCompression(compress);
   if (auto transposed = transposedCompression(value))
-    return computeTransposed(*transposed, missing.contains(value) ? memory(value) : Value());
+    return computeTransposed(*transposed, missing.contains(value) ? outputOf(value) : Output());
+  if (auto lepe = dyn_cast_or_null<attn::LepeGradientOp>(op)) {
+    FailureOr<Tokens> like = read(lepe.getValue());
+    if (failed(like))
+      return failure();
+    Tokens result = workspaceFor(value, like->memory);
+    if (failed(writeLepeValues(lepe, result)))
+      return failure();
+    return result;
+  }
   if (isa_and_nonnull<attn::PoolOp, attn::UnpoolOp>(op))
     return computePooled(op);
   if (auto sketch = dyn_cast_or_null<attn::SketchOp>(op))
@@ -150,10 +159,10 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   if (failed(source))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(value);
-  Tokens result = missing.contains(value) ? Tokens{memory(value), 0, shape[1], shape[3], {}} : workspaceFor(value, source->memory);
-  if (failed(write(value, Output{result.memory, 0, std::nullopt})))
+  Output output = missing.contains(value) ? outputOf(value) : Output{workspaceFor(value, source->memory).memory, 0, std::nullopt};
+  if (failed(write(value, output)))
     return failure();
-  return result;
+  return Tokens{output.memory, output.firstHead, shape[1], shape[3], {}};
 }
 
 /// Means of runs of tokens, or the transpose of that.

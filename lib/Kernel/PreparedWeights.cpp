@@ -92,17 +92,20 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOutputOp op) {
 }
 
 /// The weights of a tap as they are lie a number for each channel, and every tile of tokens would gather them.
-std::optional<PreparedWeight> kernel::packedWeight(attn::LepeOp op) {
-  auto type = cast<RankedTensorType>(op.getWeight().getType());
-  std::optional<unsigned> weight = parameterNumber(op.getWeight());
+static std::optional<PreparedWeight> packedTaps(Value source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  std::optional<unsigned> weight = parameterNumber(source);
   if (!weight || !type.hasStaticShape())
     return std::nullopt;
   int64_t heads = type.getDimSize(0), dv = type.getDimSize(1), taps = type.getNumElements() / (heads * dv);
   PreparedWeight packed{*weight, std::nullopt, std::nullopt, dv,
-                        MemRefType::get({heads, taps, dv}, Float32Type::get(op.getContext())), MemRefType()};
+                        MemRefType::get({heads, taps, dv}, Float32Type::get(type.getContext())), MemRefType()};
   packed.ofTaps = true;
   return packed;
 }
+
+std::optional<PreparedWeight> kernel::packedWeight(attn::LepeOp op) { return packedTaps(op.getWeight()); }
+std::optional<PreparedWeight> kernel::packedWeight(attn::LepeGradientOp op) { return packedTaps(op.getWeight()); }
 
 FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::FuncOp> plans, tile::TargetKind target) {
   SmallVector<PreparedWeight> all;
@@ -131,6 +134,7 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
     llvm::for_each(plan.getOps<attn::ProjectOutputOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::CompressOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::LepeOp>(), addPacked);
+    llvm::for_each(plan.getOps<attn::LepeGradientOp>(), addPacked);
   }
   llvm::stable_sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
   return all;

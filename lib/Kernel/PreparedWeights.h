@@ -53,6 +53,7 @@ std::optional<PreparedWeight> packedWeight(attn::CompressOp op);
 std::optional<PreparedWeight> packedWeight(attn::ProjectOutputOp op);
 /// What a convolution of the values reads: in f32, as it is computed.
 std::optional<PreparedWeight> packedWeight(attn::LepeOp op);
+std::optional<PreparedWeight> packedWeight(attn::LepeGradientOp op);
 
 /// Those of the projections, compressions and convolutions of all plans of a library; an error at one that is marked as
 /// folded and cannot be.

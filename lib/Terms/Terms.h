@@ -429,6 +429,21 @@ struct Taps {
 /// (o, v) or (o, v, bias): o + Σ_δ w_δ ⊙ v_{t + δ} + bias.
 TermPtr lepe(Taps taps);
 
+/// Where tokens of a sequence or of an image have neighbors.
+struct Lattice {
+  int64_t columns = 0; ///< tokens of a row of the image; 0: one dimension
+  int64_t across = 0;  ///< tokens of a row of a block; 0: neighbors are not left out but at the ends
+  int64_t down = 0;    ///< rows of a block; 0: those of the image
+
+  /// Of what `lepeProducts` carries: a tile [width, 1] of each tap, and [width] of the bias.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> shapes(int64_t width) const;
+  void print(llvm::raw_ostream &os) const;
+};
+/// (ȳ): what reaches v of `lepe`.
+TermPtr lepeValues(Taps taps, Lattice lattice);
+/// (ȳ, v) over rows of queries, v having such an extent: Σ_t ȳ_t ⊙ v_{t + δ} of each tap, and Σ_t ȳ_t.
+StreamedPtr lepeProducts(int64_t width, Lattice lattice, fusion::Extent values);
+
 } // namespace attune::terms
 
 #endif // ATTUNE_LIB_TERMS_TERMS_H

@@ -37,7 +37,7 @@ bool HostBuilder::isCompressionWeight(Value value) {
   return contract && makesCompressionWeight(contract);
 }
 
-FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Value into) {
+FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Output into) {
   attn::ContractOp op = value.op;
   Value weight = memory(op.getRhs());
   if (!weight)
@@ -46,12 +46,12 @@ FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Value 
   if (failed(slots))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  if (!into) {
+  if (!into.memory) {
     TileBuilder host(site.host, site.loc);
     constexpr int64_t dynamic = ShapedType::kDynamic;
-    into = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {host.dim(slots->memory, 0), host.dim(weight, 2)});
+    into.memory = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {host.dim(slots->memory, 0), host.dim(weight, 2)});
   }
-  Tokens result{into, 0, shape[1], shape[3], {}};
+  Tokens result{into.memory, into.firstHead, shape[1], shape[3], {}};
   Problem problem = startProblem();
   problem.query = *slots, problem.lengths = memory(value.lengths);
   if (failed(buildKernel(compressionTransposeRegion(problem, *slots, weight, result))))

@@ -121,6 +121,12 @@ static bool hasRows(Operation *op) {
   return (shape.size() == 3 || shape.size() == 4) && !ShapedType::isDynamic(shape[1]) && (shape.size() == 3 || !ShapedType::isDynamic(shape[3]) || arePairs(op->getResult(0)));
 }
 
+/// The blocks that the keys of numbers of rows lie in.
+static attn::WindowAttr windowOf(Value numbers) {
+  Operation *reduction = reductionOf(numbers);
+  return reduction && ruleOf(reduction)->keys ? ruleOf(reduction)->keys(reduction).window : attn::WindowAttr();
+}
+
 /// Numbers of rows [batch, H, n]: by the kernel of the tokens that are made of the same reduction, if any are needed.
 LogicalResult HostBuilder::prepareNumbers(Value value) {
   Operation *op = value.getDefiningOp();
@@ -140,18 +146,21 @@ LogicalResult HostBuilder::prepareNumbers(Value value) {
   Value rows = rowsBehind(value);
   if (failed(read(rows)))
     return failure();
-  Value memory = allocateNumbers(shapeOf(value)[1], rows);
+  Value memory = allocateNumbers(shapeOf(value)[1], rows, windowOf(value));
   if (failed(write(value, Output{memory, 0, std::nullopt})))
     return failure();
   workspaces[value] = memory;
   return success();
 }
 
-Value HostBuilder::allocateNumbers(int64_t heads, Value rows) {
+Value HostBuilder::allocateNumbers(int64_t heads, Value rows, attn::WindowAttr window) {
   Value memory = rowsOf(rows).memory;
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  return site.workspace({dynamic, heads, dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
+  SmallVector<int64_t> shape{dynamic, heads, dynamic};
+  if (window && window.isGrid())
+    shape.push_back(1);
+  return site.workspace(shape, {host.dim(memory, 0), tokenCount(host, memory)});
 }
 
 LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) {
@@ -522,7 +531,7 @@ SmallVector<WrittenValue, 2> HostBuilder::resultsOf(Value value, const Output &o
   for (Value other : missing) {
     Operation *same = other == value || isState(other) ? nullptr : reductionOf(other);
     if (same && streamOf(same) == streamOf(reduction) && haveProgramsOf(other, value, reduction))
-      outputs.push_back({other, Output{memory(other), 0, std::nullopt}});
+      outputs.push_back({other, outputOf(other)});
   }
   return outputs;
 }
@@ -598,17 +607,17 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       if (failed(prepare(alone, reads, later)))
         return failure();
       bool tokens = shapeOf(other).size() == 4;
-      add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
+      add(other, tokens ? allocateRows(rowsBehind(other), shapeOf(other)[1], shapeOf(other)[3]).memory : allocateNumbers(shapeOf(other)[1], rowsBehind(other), windowOf(other)));
     }
   }
   if (!reduction && !ofKeys) {
     for (Operation *each : reads)
       if (Value other = each->getResult(0); isOfRows(value, each) && areOfState(other) && isNew(other) && !readByRegion(other, reads))
-        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
+        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other), windowOf(other)));
   } else if (frame != Frame::ChunkGradients && frame != Frame::Keys) {
     for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
       if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
-        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other)));
+        add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other), windowOf(other)));
   }
   if (ofKeys)
     later.insert(op);

@@ -130,7 +130,7 @@ KernelRegion kernel::compressionTransposeRegion(const Problem &problem, const To
   }
   KernelRegion region = stateKernel(plan, "compress_transposed");
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
-  region.outputs = {{sums, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), every, columnsOf(result.width)}}};
+  region.outputs = {{sums, result.memory, {entryOf(Axis::Batch), {Axis::Head, 1, result.firstHead}, every, columnsOf(result.width)}}};
   return region;
 }
 
