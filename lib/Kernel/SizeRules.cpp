@@ -91,14 +91,27 @@ static void addLepe(RuleList &rules, attn::LepeOp op) {
     rules.add(op.getSource(), "equals", "queries", (*op.getGrid())[0] * (*op.getGrid())[1]);
 }
 
+/// Whether weights are those of features, or of sketches, which need n = N where they are causal: not powers of products of tokens, nor what reaches
+/// weights behind a mask of their own.
+static bool areOfOneSequence(Value weights) {
+  Operation *op = weights.getDefiningOp();
+  if (auto power = dyn_cast_or_null<attn::PowerOp>(op)) {
+    auto product = power.getWeights().getDefiningOp<attn::ContractOp>();
+    return !product || product.getLhs().getDefiningOp<attn::SketchOp>();
+  }
+  if (auto product = dyn_cast_or_null<attn::ContractOp>(op))
+    return cast<attn::RoleAttr>(product.getLhsRoles()[3]).getValue() == attn::Role::Feature;
+  return !isa_and_nonnull<attn::AddOp, attn::SpreadOp>(op);
+}
+
 void kernel::addSizeRules(func::FuncOp source, func::FuncOp host) {
   RuleList rules(source);
   bool packed = attn::isPacked(source); // blocks begin with each sequence, and the last one may be short
   for (Operation &operation : source.getOps())
     llvm::TypeSwitch<Operation *>(&operation)
         .Case<attn::SoftmaxOp, attn::PolynomialOp>([&](auto op) { rules.addWindow(op.getQuery(), op.getWindow(), packed); })
-        .Case([&](attn::VisibleOp op) { // of weights that are not exponentials: causal needs n = N
-          rules.addWindow(op.getWeights(), op.getWindow(), packed), rules.needEqual(op.getCausal());
+        .Case([&](attn::VisibleOp op) {
+          rules.addWindow(op.getWeights(), op.getWindow(), packed), rules.needEqual(op.getCausal() && areOfOneSequence(op.getWeights()));
         })
         .Case([&](attn::PolysketchOp op) {
           rules.needEqual(op.getCausal());

@@ -56,6 +56,15 @@ static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
   return fits ? "" : "gradients of states without the sums that a denominator has";
 }
 
+/// Whether powers of ordinary numbers leave the range of f32: in gradients they are in no units.
+static bool leavesRange(Operation &op) {
+  constexpr int64_t degreesInRange = 31;
+  if (auto power = dyn_cast<attn::PowerOp>(op))
+    return static_cast<int64_t>(power.getDegree()) > degreesInRange;
+  auto sketch = dyn_cast<attn::SketchOp>(op);
+  return sketch && 2 * (static_cast<int64_t>(sketch.getSigns().size()) + 2) / 3 > degreesInRange; // and of these the square
+}
+
 /// Gradients that the interpreter alone has; empty: there are kernels.
 static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   auto decay = dyn_cast<attn::DecayOp>(op);
@@ -64,6 +73,8 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
   if (readout && readout.getErase() && (readout.getDenominator() || sharesHeads(readout)))
     return "gradients of what erases beside a denominator, or where query heads share keys";
+  if (attn::isBackward(function) && leavesRange(op))
+    return "gradients of powers of a degree from 32 on";
   if (readout && !readout.getNumerator())
     return "gradients of states alone";
   if (readout && (readout.getInitialState() || readout.getState()))

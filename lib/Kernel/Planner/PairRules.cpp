@@ -195,6 +195,7 @@ struct Pairs {
   }
   bool causal() { return mask && mask.getCausal(); }
   attn::WindowAttr window() { return mask ? mask.getWindowAttr() : attn::WindowAttr(); }
+  int64_t last() { return mask ? static_cast<int64_t>(mask.getLast().value_or(0)) : 0; }
 
   attn::VisibleOp mask; ///< null: every query sees every key
   attn::DecayOp decay;  ///< null: keys count alike, wherever they are
@@ -207,7 +208,7 @@ SeenKeys kernel::keysOfSum(Operation *op) {
     return {weights.getKey(), weights.getLengths(), weights.getCausal(), weights.getWindowAttr(),
             static_cast<int64_t>(weights.getLast().value_or(0))};
   Pairs pairs(op->getOperand(0));
-  return {pairs.product.getRhs(), pairs.lengths(), pairs.causal(), pairs.window()};
+  return {pairs.product.getRhs(), pairs.lengths(), pairs.causal(), pairs.window(), pairs.last()};
 }
 
 bool kernel::sumsAsWritten(Operation *sum) {

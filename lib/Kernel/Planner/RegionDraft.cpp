@@ -48,7 +48,7 @@ Tiles RegionDraft::make(Value value, const Place &at) {
       blocks.push_back(plan.tokens(*tokens, at.tokens, at.head, at.heads, columns));
     return tilesOfBlocks(blocks);
   }
-  if (Value rows = host.memoryOf(value); rows && cast<MemRefType>(rows.getType()).getRank() == 3) {
+  if (Value rows = host.memoryOf(value); rows && cast<RankedTensorType>(value.getType()).getRank() == 3) {
     Dimension head{at.head, at.heads / cast<MemRefType>(rows.getType()).getDimSize(1)};
     return {fusion::memory(rows, {entryOf(Axis::Batch), head, rowsOf(at.tokens)})};
   }

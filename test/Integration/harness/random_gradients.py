@@ -1,0 +1,97 @@
+"""Gradients of random specs of the whole grammar, judged by the oracle; exits 1 if one is outside its tolerance.
+
+Each seed draws a spec (random_grammar.py), with `gradients: all`, and standard normal tensors and cotangents, NaN in rows of keys that do not exist.
+--dtypes says which storage types are drawn; what the contract allows for their roundings beside projections, rotations and norms is not told
+apart, so f32 alone says all. A spec that this version does not support is counted by its reason; --refusals says which share may be.
+"""
+
+import argparse
+import collections
+import functools
+import pathlib
+import sys
+import tempfile
+
+import yaml
+
+import gradients
+import run_case
+from attnc import Failed, attnc
+from judges import Case
+from random_grammar import KINDS, MAPS, Limits, draw_spec
+from refusals import kind, reason
+
+
+def draw(args, seed, folder):
+    case = draw_spec(seed, Limits(args.kinds, args.maps, args.plain, args.tokens, args.width, "small", 0, not args.target, tuple(args.dtypes)))
+    fields = case.fields | {"gradients": "all"}
+    spec = folder / f"{fields['attention']}.yaml"
+    spec.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
+    attnc(args.attnc, "init", spec, "--out", folder / "in", "--inputs", "--backward", "--seed", seed, *case.init_arguments())
+    run_case.poison(folder / "in")
+    return Case(spec, fields, folder / "in")
+
+
+def judge(args, seed, folder):
+    """(the reason of a refusal, what is wrong): both are empty if all is right."""
+    case = draw(args, seed, folder)
+    exact = functools.cache(lambda: gradients.Exact(args.oracle, case, folder / "oracle"))
+    for way in args.ways:
+        got = gradients.gradients(args, way, case, folder / way)
+        if isinstance(got, str):
+            why = reason(got)
+            return why, "" if why else f"{way}: {got}"
+        right, said = exact().verdict(got, gradients.tolerance(way, case))
+        if not right:
+            return "", f"{way}: {said}"
+    return "", ""
+
+
+def run(args, seed):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        try:
+            refusal, wrong = judge(args, seed, folder)
+        except Failed as error:
+            refusal, wrong = reason(str(error)), "" if reason(str(error)) else str(error)
+        if wrong:
+            print(f"FAIL: seed {seed}\n  {wrong}\n  " + "\n  ".join(next(folder.glob("*.yaml")).read_text(encoding="utf-8").splitlines()), flush=True)
+        return refusal, wrong
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--attnc", default="attnc")
+    parser.add_argument("--oracle", required=True)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=KINDS)
+    parser.add_argument("--maps", type=lambda text: text.split(","), default=MAPS)
+    parser.add_argument("--plain", action="store_true", help="nothing that modifies a mechanism")
+    parser.add_argument("--tokens", type=int, default=96)
+    parser.add_argument("--width", type=int, default=48)
+    parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["f32"])
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=["run"])
+    parser.add_argument("--target")
+    parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("--refusals", type=float, default=1, help="the share of the seeds that may be refused")
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
+    refusals, wrong = collections.Counter(), 0
+    for seed in range(args.first, args.first + args.seeds):
+        why, failure = run(args, seed)
+        wrong += bool(failure)
+        if why:
+            refusals[kind(why)] += 1
+    for why, count in refusals.most_common():
+        print(f"SKIP: {count} specs: {why}")
+    refused = sum(refusals.values())
+    print(f"{args.seeds - refused} of {args.seeds} judged, {wrong} wrong")
+    sys.exit(wrong > 0 or refused > args.refusals * args.seeds)
+
+
+if __name__ == "__main__":
+    main()
