@@ -131,6 +131,8 @@ public:
 
   void add(Value value, Value cotangent) {
     Value &known = all[value];
+    if (known && known.getType() != cotangent.getType()) // sizes that are open in one, as the tokens of a weight's columns are
+      cotangent = attn::ScaleOp::create(builder, value.getLoc(), known.getType(), cotangent, builder.getF64FloatAttr(1));
     known = known ? attn::AddOp::create(builder, value.getLoc(), known.getType(), known, cotangent).getResult() : cotangent;
   }
   Value of(Value value) const { return all.lookup(value); }

@@ -49,6 +49,7 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Case([&](attn::ProjectOutputOp projection) { return writeProjection(projection, output); })
       .Case([&](attn::PolysketchOp polysketch) { return writePolysketch(polysketch, output); })
       .Case([&](attn::EvaOp eva) { return writeEva(eva, output); })
+      .Case([&](attn::EvaMixOp mix) { return writeMix(mix, output); })
       .Case([&](attn::AgentOp agent) { return writeAgent(agent, output); })
       .Case([&](attn::AdvanceOp advance) { return writeAdvance(advance); })
       .Case([&](attn::LepeGradientOp) { return writeLepeGradient(value, output); })
@@ -145,21 +146,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
                             attn::stringifyForm(attn::formOf(op))};
   if (failed(readStates(op, options)))
     return failure();
-  for (const fusion::KernelRegion &region : polysketchRegions(site, problem, rows, options))
-    if (failed(buildKernel(region)))
-      return failure();
-  return success();
-}
-
-LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
-  Problem problem = startProblem();
-  problem.causal = op.getCausal();
-  if (failed(readMechanism(op, problem, output)))
-    return failure();
-  for (const fusion::KernelRegion &region : evaRegions(site, problem, op))
-    if (failed(buildKernel(region)))
-      return failure();
-  return success();
+  return buildAll(polysketchRegions(site, problem, rows, options));
 }
 
 /// softmax(s Q Aᵀ) softmax(s A Kᵀ) V with A = pool(Q): two attentions, the agents being queries of one and keys of the other.

@@ -30,6 +30,8 @@
 namespace attune::kernel {
 
 struct DecayShares;
+struct EvaShape;
+struct EvaSummaries;
 struct LepeGradient;
 struct PolysketchOptions;
 
@@ -196,7 +198,21 @@ private:
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   /// The memories that it goes on from and leaves.
   mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);
+  mlir::LogicalResult buildAll(llvm::ArrayRef<fusion::KernelRegion> regions);
+
+  // EVA, its terms and their gradients (Planner/EvaGradients.cpp).
+
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
+  mlir::Value allocateSummaries(const Problem &problem, const EvaShape &shape, int64_t width);
+  EvaSummaries allocateSummaries(const Problem &problem, const EvaShape &shape);
+  Tokens allocateTokens(mlir::Value result, const Tokens &like);
+  template <typename Op> mlir::FailureOr<EvaSummaries> readSummaries(Op op);
+  mlir::LogicalResult writeMix(attn::EvaMixOp op, const Output &output);
+  /// All results of a term of EVA, or of the gradient of one; none: it is another op.
+  std::optional<mlir::LogicalResult> computeEva(mlir::Operation *op);
+  mlir::LogicalResult computeSummaries(attn::EvaSummariesOp op);
+  mlir::LogicalResult computeMixGradient(attn::EvaMixGradientOp op);
+  mlir::LogicalResult computeSummaryGradient(attn::EvaSummariesGradientOp op);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
   /// Fills in what every mechanism has: q, k, v, key lengths, output.
   template <typename Op> mlir::LogicalResult readMechanism(Op op, Problem &problem, const Output &output) {

@@ -135,6 +135,12 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
     return computeCompression(compress);
   if (auto transposed = transposedCompression(value))
     return computeTransposed(*transposed, missing.contains(value) ? outputOf(value) : Output());
+  if (op)
+    if (std::optional<LogicalResult> eva = computeEva(op)) {
+      if (failed(*eva))
+        return failure();
+      return *placeOf(value);
+    }
   if (auto lepe = dyn_cast_or_null<attn::LepeGradientOp>(op)) {
     FailureOr<Tokens> like = read(lepe.getValue());
     if (failed(like))

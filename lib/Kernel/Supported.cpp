@@ -90,8 +90,6 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     return failure();
   };
   for (Operation &op : function.getOps()) {
-    if (isa<attn::EvaSummariesOp, attn::EvaMixOp>(op))
-      return refuse(op, op.getName().getStringRef());
     if (StringRef what = gradientsWithoutKernels(function, op); !what.empty())
       return refuse(op, what);
     if (decaysExponents(op))

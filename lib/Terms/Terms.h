@@ -207,6 +207,21 @@ TermPtr suffixSums();
 /// (x, …) of `count` operands, [T] with `width` 1 or [T, width]: Σ_t x_t of each.
 StreamedPtr rowTotals(int64_t width, unsigned count);
 
+// Of EVA's summaries (EvaGradients.cpp).
+
+/// (w): w_ij of keys that are not after the query; of keys before `from` and from `end` on; else what stands for 0.
+TermPtr notAfter();
+TermPtr keysOutside(fusion::Index from, fusion::Index end);
+/// (w): w_rj of the keys j of chunk r, or of edge r, edges being counted from `begin` on; else what stands for 0.
+TermPtr chunkMembers(int64_t chunk);
+TermPtr edgeMembers(int64_t chunk, int64_t local, fusion::Index begin);
+/// (x): x_r of edges of the chunk whose number is the first entry of `Axis::Block`, else 0.
+TermPtr edgesOfChunk(int64_t chunk, int64_t local, fusion::Index begin);
+/// (μ, k): scale (⟨μ_r, k_j⟩ − |k_j|²/2), as exponents.
+TermPtr gaussianPairs(double scale);
+/// (w, b, x, μ, m, c) over summaries: Σ_r w_rj b_r, Σ_r x_rj μ_r, Σ_r x_rj, Σ_r m_rj c_r of each key of a tile.
+StreamedPtr memberSums(int64_t width, int64_t valueWidth);
+
 // Over an axis.
 
 /// (x): Σ_t x_t of tokens [T, width].

@@ -63,8 +63,10 @@ SmallVector<Value> EvaMixOp::buildGradients(OpBuilder &builder, ValueRange cotan
                                      getLocalAttr(), getScaleAttr(), getExcludeLocalAttr(), getCausalAttr());
   Gradients gradients(getNumOperands());
   gradients[0] = op.getQueryGradient();
-  gradients[1] = sumHeads(builder, loc, op.getKeyGradient(), shared);
-  gradients[2] = sumHeads(builder, loc, op.getValueGradient(), shared);
+  if (getLocal()) { // else no key is read but in its chunk
+    gradients[1] = sumHeads(builder, loc, op.getKeyGradient(), shared);
+    gradients[2] = sumHeads(builder, loc, op.getValueGradient(), shared);
+  }
   gradients[getMeanMutable().getOperandNumber()] = op.getMeanGradient();
   gradients[getSummaryMutable().getOperandNumber()] = op.getSummaryGradient();
   return gradients;

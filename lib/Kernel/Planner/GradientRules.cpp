@@ -91,11 +91,11 @@ static Tiles buildRopeGradient(OpResult result, RegionDraft &draft, const Place 
   return {term(terms::rope(at.tokens, step), operands)};
 }
 
-/// Behind a reduction of keys tokens that do not exist are 0; where the cotangent lies in memory nothing says which these are.
+/// Behind a reduction of keys tokens that do not exist are 0; where the cotangent comes from memory nothing says which these are.
 static Tiles buildQkNormGradient(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::QkNormGradientOp>(result.getOwner());
   Source x = draft.read(op.getSource(), at), cotangent = draft.read(op.getCotangent(), at);
-  if (draft.host.placeOf(op.getCotangent()))
+  if (draft.host.placeOf(op.getCotangent()) || !reductionOf(op.getCotangent()))
     x = term(terms::unlessZeroRows(), {x, cotangent});
   return {term(terms::qkNormGradient(op.getEpsilon().convertToDouble(), op.getL2()), {x, cotangent})};
 }

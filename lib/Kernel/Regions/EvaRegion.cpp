@@ -15,8 +15,8 @@
 // Rows of the summaries: the C chunks, then two edges for each local block. Logits are in units of log 2.
 //
 //===----------------------------------------------------------------------===//
+#include "EvaShape.h"
 #include "RegionPlanner.h"
-#include "Regions.h"
 #include "Terms.h"
 
 #include <cmath>
@@ -27,54 +27,26 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 namespace {
-/// Those from ≤ j < end; none if from ≥ end.
-struct Entries {
-  Index from, end;
-};
-
 class Eva {
 public:
-  Eva(BuildSite &site, const Problem &problem, attn::EvaOp op);
+  Eva(const Problem &problem, const EvaShape &shape, const EvaSummaries &results)
+      : problem(problem), shape(shape), results(results), scale(shape.options.scale * M_LOG2E) {}
 
   /// Those of the chunks, whole.
   KernelRegion chunks() const;
   /// Those of the first and the last chunk that each block meets, less the keys of the block.
   KernelRegion edges() const;
   KernelRegion mix() const;
-  /// Causal, the chunks of the block's own keys are not strictly before every query, and excluded besides.
-  bool hasEdges() const { return excludeLocal && !problem.causal; }
 
 private:
   KernelRegion summaries(StringRef suffix, Index count, Index row, ArrayRef<Entries> keys, Index chunk) const;
-  SmallVector<Entries> chunksOfBlock() const;
-  Entries chunksMet(Index block) const;
 
   const Problem &problem;
-  bool excludeLocal, mass;
-  int64_t chunk, local; ///< tokens of a chunk and of a block; without blocks 0
-  double scale, muWeight;
-  Index queries, tokens, existing, chunkCount, blockCount;
-  Value means, values, logWeights; ///< [batch, H, rows, d], [batch, H, rows, dv], [batch, H, rows]
+  const EvaShape &shape;
+  const EvaSummaries &results;
+  double scale;
 };
 } // namespace
-
-Eva::Eva(BuildSite &site, const Problem &problem, attn::EvaOp op)
-    : problem(problem), excludeLocal(op.getExcludeLocal() && op.getLocal()), mass(op.getMass()),
-      chunk(static_cast<int64_t>(op.getChunk())), local(op.getLocal().value_or(0)),
-      scale(op.getScale().convertToDouble() * M_LOG2E),
-      muWeight(op.getMuWeight().convertToDouble()), queries(Index::size(problem.query.memory, 2)),
-      tokens(Index::size(problem.key.memory, 2)),
-      existing(problem.lengths ? Index::length(problem.lengths, tokens) : tokens), chunkCount(Index::named("chunks", tokens / chunk)),
-      blockCount(Index::named("blocks", local ? tokens / local : Index(1))) {
-  TileBuilder host(site.host, site.loc);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Index rows = hasEdges() ? chunkCount + blockCount * 2 : chunkCount;
-  Value sizes[] = {host.dim(problem.query.memory, 0), rows.onHost(host)};
-  int64_t heads = problem.heads();
-  means = site.workspace({dynamic, heads, dynamic, problem.width()}, sizes);
-  values = site.workspace({dynamic, heads, dynamic, problem.valueWidth()}, sizes);
-  logWeights = site.workspace({dynamic, heads, dynamic}, sizes);
-}
 
 //===----------------------------------------------------------------------===//
 // Summaries
@@ -86,9 +58,9 @@ KernelRegion Eva::summaries(StringRef suffix, Index count, Index row, ArrayRef<E
   auto extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::Query] = (*extents)[Axis::Key] = {};
   (*extents)[Axis::Query].size = std::move(count);
-  int64_t step = std::min(chunk, problem.schedule.getKeyTile()), d = problem.width(), dv = problem.valueWidth();
+  int64_t step = std::min(shape.options.chunk, problem.schedule.getKeyTile()), d = problem.width(), dv = problem.valueWidth();
   Stage keys{Axis::Key, step, {}, extents}, run = keys;
-  Index size, length = Index::named("run", queries / chunkCount), firstQuery = ofChunk * length;
+  Index size, length = shape.runOfChunk(), firstQuery = ofChunk * length;
   for (const Entries &entries : ranges) {
     keys.segments.push_back({"keys", entries.from, entries.end, /*masked=*/true});
     Index here = max(entries.end - entries.from, 0);
@@ -99,7 +71,7 @@ KernelRegion Eva::summaries(StringRef suffix, Index count, Index row, ArrayRef<E
   // Of no tokens at all a mean is 0, as their sum is.
   Source keyMean = term(terms::mean(), {stream(keys, {terms::tokenSum(d), {k}}), number(max(size, 1))});
   Source queryMean = term(terms::mean(), {stream(run, {terms::tokenSum(d), {q}}), number(max(length, 1))});
-  Source mu = term(terms::scale(muWeight), {queryMean, keyMean});
+  Source mu = term(terms::scale(shape.options.muWeight), {queryMean, keyMean});
   Source logits = term(terms::visible(), {term(terms::gaussianLogits(scale), {mu, k})});
   Source v = plan.tokens(problem.value, Axis::Key);
   Source beta = term(terms::softmaxFinish(), {stream(keys, {terms::softmaxPartial(dv, /*wide=*/true), {logits, v}})});
@@ -109,60 +81,33 @@ KernelRegion Eva::summaries(StringRef suffix, Index count, Index row, ArrayRef<E
   at.at = std::move(row);
   Dimension entry = entryOf(Axis::Batch), ofHead = entryOf(Axis::Head);
   // What reads tokens is stored first, as nothing is read ahead of a store.
-  region.outputs = {{beta, values, {entry, ofHead, at, columnsOf(dv)}},
-                    {keyMean, means, {entry, ofHead, at, columnsOf(d)}},
-                    {term(terms::logCount(mass), {number(size)}), logWeights, {entry, ofHead, at}}};
+  region.outputs = {{beta, results.values, {entry, ofHead, at, columnsOf(dv)}},
+                    {keyMean, results.means, {entry, ofHead, at, columnsOf(d)}},
+                    {term(terms::logCount(shape.options.mass), {number(size)}), results.logWeights, {entry, ofHead, at}}};
   return region;
 }
 
 KernelRegion Eva::chunks() const {
-  Index number = Index::first(Axis::Query), from = number * chunk;
-  return summaries("summaries", chunkCount, number, {{from, min(from + chunk, existing)}}, number);
-}
-
-/// The chunks from the first that a block meets to the last.
-Entries Eva::chunksMet(Index block) const {
-  Index start = block * local;
-  return {start / chunk, (start + (local - 1)) / chunk + 1};
+  Index number = Index::first(Axis::Query);
+  return summaries("summaries", shape.chunkCount, number, shape.keysOfChunk(number), number);
 }
 
 KernelRegion Eva::edges() const {
-  Index edge = Index::first(Axis::Query), block = Index::named("of", edge / 2), side = Index::named("side", edge - block * 2);
-  Index start = Index::named("start", block * local), stop = Index::named("stop", start + local);
-  Index first = Index::named("first", start / chunk), last = Index::named("last", (stop - 1) / chunk);
-  Index number = Index::named("chunk", first + side * (last - first)), from = Index::named("from", number * chunk);
-  // The second edge is empty where it is the first: 0 keys if side = 1 and last = first.
-  Index there = min(last - first + (1 - side), 1);
-  Index end = Index::named("end", from + max(min(from + chunk, existing) - from, 0) * there);
-  return summaries("edges", blockCount * 2, chunkCount + edge, {{from, min(end, start)}, {max(from, stop), end}}, number);
+  EvaShape::Edge edge = shape.edge(Index::first(Axis::Query));
+  return summaries("edges", shape.blockCount * 2, shape.chunkCount + Index::first(Axis::Query), edge.keys, edge.chunk);
 }
 
 //===----------------------------------------------------------------------===//
 // Mix
 //===----------------------------------------------------------------------===//
 
-/// The summaries that the queries of the tile may use.
-SmallVector<Entries> Eva::chunksOfBlock() const {
-  // Causal: up to the last query's own chunk; what no row of the tile may use is not read.
-  if (!excludeLocal) {
-    Index last = min(Index::first(Axis::Query) + problem.schedule.getQueryTile(), queries) - 1;
-    return {{0, problem.causal ? min(chunkCount, last / chunk) : chunkCount}};
-  }
-  Index block = Index::first(Axis::Block);
-  Entries met = chunksMet(block);
-  if (problem.causal)
-    return {{0, met.from}};
-  Index edges = chunkCount + block * 2;
-  return {{0, met.from}, {met.end, chunkCount}, {edges, edges + 2}};
-}
-
 /// The keys of the block, then the summaries.
 KernelRegion Eva::mix() const {
   RegionPlanner plan(problem);
   auto extents = std::make_shared<Extents>(*plan.extents);
-  Index block = Index::first(Axis::Block), run = Index::named("run", queries / blockCount), firstQuery = Index::first(Axis::Query);
+  Index block = Index::first(Axis::Block), run = shape.runOfBlock(), firstQuery = Index::first(Axis::Query);
   (*extents)[Axis::Key] = {}; // segments say which there are
-  (*extents)[Axis::Block].size = blockCount;
+  (*extents)[Axis::Block].size = shape.blockCount;
   (*extents)[Axis::Query].begin = block * run, (*extents)[Axis::Query].size = run;
   plan.extents = extents;
   int64_t step = problem.schedule.getKeyTile(), dv = problem.valueWidth();
@@ -172,34 +117,40 @@ KernelRegion Eva::mix() const {
     return StepForm{terms::softmaxPartial(dv, /*wide=*/true), {std::move(logits), std::move(v)}};
   };
   Dimension entry = entryOf(Axis::Batch), head = entryOf(Axis::Head), rows = rowsOf(Axis::Key);
-  Source mean = fusion::memory(means, {entry, head, rows, columnsOf(problem.width())});
-  Source beta = fusion::memory(values, {entry, head, rows, columnsOf(dv)}), w = fusion::memory(logWeights, {entry, head, rows});
+  Source mean = fusion::memory(results.means, {entry, head, rows, columnsOf(problem.width())});
+  Source beta = fusion::memory(results.values, {entry, head, rows, columnsOf(dv)}), w = fusion::memory(results.logWeights, {entry, head, rows});
   StepForm ofChunks = form(mean, beta, [&](Source s) {
     Source seen = term(terms::visible(), {term(terms::addLogWeights(), {std::move(s), w})});
-    return problem.causal && !excludeLocal ? term(terms::endedBlocks(chunk), {seen}) : seen;
+    return shape.seesEndedChunks() ? term(terms::endedBlocks(shape.options.chunk), {seen}) : seen;
   });
   Stage keys{Axis::Key, step, {}, extents};
-  if (local) {
+  if (int64_t local = shape.options.local) {
     StepForm ofKeys = form(plan.tokens(problem.key, Axis::Key), plan.tokens(problem.value, Axis::Key),
                            [](Source s) { return term(terms::visible(), {std::move(s)}); });
-    Index from = block * local, end = min(from + local, existing);
+    Index from = block * local, end = min(from + local, shape.existing);
     if (problem.causal) // n = N: no query of the tile sees keys past its last one
       end = min(end, firstQuery + problem.schedule.getQueryTile());
     keys.segments.push_back({"block", from, end, /*masked=*/true, std::make_shared<StepForm>(std::move(ofKeys)),
                              std::min(step, local), problem.causal ? firstQuery : Index()});
   }
-  for (const Entries &entries : chunksOfBlock())
+  for (const Entries &entries : shape.chunksOfQueries(problem.schedule.getQueryTile()))
     keys.segments.push_back({"chunks", entries.from, entries.end, /*masked=*/true});
-  KernelRegion region = plan.region("mix", plan.finished(term(terms::softmaxFinish(), {stream(keys, ofChunks)})));
+  Source sums = stream(keys, ofChunks), o = plan.finished(term(terms::softmaxFinish(), {sums}));
+  KernelRegion region = plan.region("mix", o);
+  if (results.lse)
+    region.outputs.insert(region.outputs.begin(), {term(terms::logSumExp(), {sums}), results.lse, {entry, head, rowsOf(Axis::Query)}});
   region.grid[0].inner = Axis::Block;
   return region;
 }
 
-SmallVector<KernelRegion, 3> kernel::evaRegions(BuildSite &site, const Problem &problem, attn::EvaOp op) {
-  Eva eva(site, problem, op);
+SmallVector<KernelRegion, 3> kernel::evaSummaryRegions(const Problem &problem, const EvaShape &shape, const EvaSummaries &results) {
+  Eva eva(problem, shape, results);
   SmallVector<KernelRegion, 3> regions{eva.chunks()};
-  if (eva.hasEdges())
+  if (shape.hasEdges())
     regions.push_back(eva.edges());
-  regions.push_back(eva.mix());
   return regions;
+}
+
+KernelRegion kernel::evaMixRegion(const Problem &problem, const EvaShape &shape, const EvaSummaries &results) {
+  return Eva(problem, shape, results).mix();
 }

@@ -48,10 +48,6 @@ fusion::KernelRegion poolRegion(const Problem &problem, const Tokens &result);
 /// Each row of problem.query for all tokens of its run, over their number, into `result`.
 fusion::KernelRegion unpoolRegion(const Problem &problem, const Tokens &result);
 
-/// EVA (attn.eva): the summaries of chunks, those of what blocks leave of chunks where they are excluded, and the softmax over keys
-/// and summaries, which lie in workspaces.
-llvm::SmallVector<fusion::KernelRegion, 3> evaRegions(BuildSite &site, const Problem &problem, attn::EvaOp op);
-
 /// problem.output.memory [batch, heads, tokens, width] = the projection of problem.query.
 fusion::KernelRegion projectionRegion(const Problem &problem);
 
