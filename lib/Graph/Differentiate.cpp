@@ -131,8 +131,6 @@ public:
 
   void add(Value value, Value cotangent) {
     Value &known = all[value];
-    if (known && known.getType() != cotangent.getType()) // sizes that are open in one, as the tokens of a weight's columns are
-      cotangent = attn::ScaleOp::create(builder, value.getLoc(), known.getType(), cotangent, builder.getF64FloatAttr(1));
     known = known ? attn::AddOp::create(builder, value.getLoc(), known.getType(), known, cotangent).getResult() : cotangent;
   }
   Value of(Value value) const { return all.lookup(value); }
@@ -148,11 +146,17 @@ public:
     SmallVector<Value> gradients = differentiable.buildGradients(builder, cotangents);
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), gradients))
       if (gradient)
-        add(operand, gradient);
+        add(operand, inSizesOf(operand, gradient));
     return success();
   }
 
 private:
+  /// Sizes may be open in the one and known in the other: the tokens of a cotangent that a weight's columns made are.
+  Value inSizesOf(Value value, Value cotangent) {
+    auto type = cast<RankedTensorType>(cotangent.getType()), wanted = type.clone(cast<RankedTensorType>(value.getType()).getShape());
+    return type == wanted ? cotangent : attn::ScaleOp::create(builder, value.getLoc(), wanted, cotangent, builder.getF64FloatAttr(1)).getResult();
+  }
+
   OpBuilder &builder;
   llvm::DenseMap<Value, Value> all;
 };

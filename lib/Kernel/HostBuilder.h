@@ -82,7 +82,7 @@ public:
   /// EFFATT's means of values, which are no value of the function.
   mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
   /// Numbers of the rows of `rows` and so many heads, which an op is the sum of.
-  mlir::Value allocateSums(mlir::Operation *op, mlir::Value rows, int64_t heads);
+  mlir::Value allocateSums(mlir::Operation *op, mlir::Value rows, int64_t heads, attn::WindowAttr window);
   /// What each entry and head adds to the gradient of a map's parameter, of as many heads as `rows` has.
   mlir::Value allocateParts(mlir::Operation *gradient, const Tokens &rows);
   /// Where the tokens of a rotation backwards begin; null: at 0.

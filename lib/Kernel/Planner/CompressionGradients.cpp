@@ -20,7 +20,14 @@ using kernel::Tokens;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
+static bool isConversion(Operation *op) {
+  auto scale = dyn_cast_or_null<attn::ScaleOp>(op);
+  return scale && scale.getFactor().isExactlyValue(1);
+}
+
 std::optional<HostBuilder::Transposed> HostBuilder::transposedCompression(Value value) {
+  if (Operation *op = value.getDefiningOp(); isConversion(op))
+    value = op->getOperand(0);
   auto existing = value.getDefiningOp<attn::ExistingOp>();
   Value product = existing ? Value(existing.getSource()) : value;
   auto op = product.getDefiningOp<attn::ContractOp>();
@@ -31,7 +38,7 @@ std::optional<HostBuilder::Transposed> HostBuilder::transposedCompression(Value 
 
 bool HostBuilder::isCompressionWeight(Value value) {
   Operation *op = value.getDefiningOp();
-  if (op && isa<attn::AddOp, attn::SumHeadsOp>(op))
+  if (isConversion(op) || isa_and_nonnull<attn::AddOp, attn::SumHeadsOp>(op))
     return llvm::all_of(op->getOperands(), isCompressionWeight);
   auto contract = dyn_cast_or_null<attn::ContractOp>(op);
   return contract && makesCompressionWeight(contract);

@@ -242,7 +242,7 @@ static LogicalResult materializeDistanceSums(Operation *op, HostBuilder &host, c
   Source distant = term(terms::timesDistances(extents[Axis::Query], extents[Axis::Key]), {w});
   Source sums = stream(draft.keys(seen, /*dearSteps=*/false), {terms::weightedSums({}, draft.wide()), {distant}});
   Output rows;
-  rows.memory = host.allocateSums(op, rowsOfPairs(weights), problem.heads());
+  rows.memory = host.allocateSums(op, rowsOfPairs(weights), problem.heads(), seen.window);
   return host.buildKernel(draft.plan.region("distances", draft.plan.output(sums, rows, /*width=*/0)));
 }
 

@@ -77,8 +77,8 @@ LogicalResult HostBuilder::writeMapParameter(Value value, const Output &output) 
 // Slopes
 //===----------------------------------------------------------------------===//
 
-Value HostBuilder::allocateSums(Operation *op, Value rows, int64_t heads) {
-  return workspaces[op->getResult(0)] = allocateNumbers(heads, rows);
+Value HostBuilder::allocateSums(Operation *op, Value rows, int64_t heads, attn::WindowAttr window) {
+  return workspaces[op->getResult(0)] = allocateNumbers(heads, rows, window);
 }
 
 bool HostBuilder::areDistanceSums(Value value) {
