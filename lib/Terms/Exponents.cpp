@@ -81,7 +81,7 @@ struct RowsBefore : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value rows = tiles.sub(end.at(site), site[axis].first);
-    SmallVector<Value, 3> x = operands[0]->tiles(site);                                             // [T, columns] each
+    SmallVector<Value, 3> x = operands[0]->tiles(site, tiles.builder.getF32Type());                 // [T, columns] each
     for (Value &tile : x)
       tile = tiles.mask(tile, 0, rows, Value(), Value());
     return x;
