@@ -231,42 +231,24 @@ private:
 } // namespace
 
 KernelRegion Rows::rows(StringRef suffix, Index count, Index row, ArrayRef<Entries> ranges, Index ofChunk) const {
-  auto extents = std::make_shared<Extents>(*plan.extents);
-  (*extents)[Axis::Query] = (*extents)[Axis::Key] = {};
-  (*extents)[Axis::Query].size = std::move(count);
-  int64_t step = std::min(shape.options.chunk, problem.keyTile()), d = problem.width(), dv = problem.valueWidth();
+  EvaRow own(problem, shape, std::move(count), ranges, std::move(ofChunk));
+  int64_t d = problem.width(), dv = problem.valueWidth();
   double scale = shape.options.scale, muWeight = shape.options.muWeight;
-  Stage keys{Axis::Key, step, {}, extents}, run = keys;
-  Index size, length = shape.runOfChunk(), firstQuery = ofChunk * length;
-  for (const Entries &entries : ranges) {
-    keys.segments.push_back({"keys", entries.from, entries.end, /*masked=*/true});
-    Index here = max(entries.end - entries.from, 0);
-    size = size ? size + here : here;
-  }
-  run.segments = {{"run", firstQuery, firstQuery + length, /*masked=*/true}};
-  Source q = plan.tokens(problem.query, Axis::Key), k = plan.tokens(problem.key, Axis::Key), v = plan.tokens(problem.value, Axis::Key);
-  Source keyCount = number(max(size, 1)), queryCount = number(max(length, 1));
-  Source keyMean = term(terms::mean(), {stream(keys, {terms::tokenSum(d), {k}}), keyCount});
-  Source queryMean = term(terms::mean(), {stream(run, {terms::tokenSum(d), {q}}), queryCount});
-  Source mu = term(terms::scale(muWeight), {queryMean, keyMean});
-  Source logits = term(terms::visible(), {term(terms::gaussianLogits(scale * M_LOG2E), {mu, k})});
-  Source sums = stream(keys, {terms::softmaxPartial(dv, /*wide=*/true), {logits, v}});
   Dimension at{std::nullopt, 1, 0, 1, 1};
   at.at = std::move(row);
   auto load = [&](Value memory, int64_t width) { return fusion::memory(memory, {batch, head, at, columnsOf(width)}); };
-  Source given = load(gradient.values, dv), lse = term(terms::logSumExp(), {sums});
-  Source product = term(terms::rowProducts(), {given, term(terms::softmaxFinish(), {sums})});           // γ [1]
-  Source w = term(terms::softmaxWeights(), {logits, lse});
-  Source reached = term(terms::logits(Representation::Plain, 1, /*wide=*/true), {given, v});
+  Source given = load(gradient.values, dv), lse = term(terms::logSumExp(), {own.sums});
+  Source product = term(terms::rowProducts(), {given, term(terms::softmaxFinish(), {own.sums})});       // γ [1]
+  Source w = term(terms::softmaxWeights(), {own.logits, lse});
+  Source reached = term(terms::logits(Representation::Plain, 1, /*wide=*/true), {given, own.v});
   Source x = term(terms::times(), {w, term(terms::minus(), {reached, product})});
-  Source mean = term(terms::scale(scale), {stream(keys, {terms::weightedSums({d}, /*wide=*/true, /*withSums=*/false), {x, k}})}); // μ̄ [1, d]
-  Source ofKeys = term(terms::over(), {term(terms::plus(), {load(gradient.means, d), term(terms::scale(muWeight), {mean})}), keyCount});
-  Source ofQueries = term(terms::over(), {term(terms::scale(muWeight), {mean}), queryCount});
-  GridAxis each{Axis::Query, tile::Axis::KeyPiece};
-  KernelRegion region{problem.name, suffix.str(), problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}, each}, extents, {}};
-  region.outputs = {{mu, gradient.mu, {batch, head, at, columnsOf(d)}},
+  Source sum = stream(own.keys, {terms::weightedSums({d}, /*wide=*/true, /*withSums=*/false), {x, own.k}});
+  Source ofMean = term(terms::scale(muWeight), {term(terms::scale(scale), {sum})});                     // mu_weight μ̄ [1, d]
+  Source ofKeys = term(terms::over(), {term(terms::plus(), {load(gradient.means, d), ofMean}), own.keyCount});
+  KernelRegion region = own.region(problem, suffix);
+  region.outputs = {{own.mu, gradient.mu, {batch, head, at, columnsOf(d)}},
                     {ofKeys, gradient.keyShares, {batch, head, at, columnsOf(d)}},
-                    {ofQueries, gradient.queryShares, {batch, head, at, columnsOf(d)}},
+                    {term(terms::over(), {ofMean, own.queryCount}), gradient.queryShares, {batch, head, at, columnsOf(d)}},
                     {lse, gradient.lse, {batch, head, at}},
                     {product, gradient.products, {batch, head, at}}};
   return region;

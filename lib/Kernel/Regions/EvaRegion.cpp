@@ -52,38 +52,49 @@ private:
 // Summaries
 //===----------------------------------------------------------------------===//
 
-/// `count` summaries, each of the keys of some ranges, in `row`; q̄ is that of the run of queries that goes with a chunk.
-KernelRegion Eva::summaries(StringRef suffix, Index count, Index row, ArrayRef<Entries> ranges, Index ofChunk) const {
+EvaRow::EvaRow(const Problem &problem, const EvaShape &shape, Index count, ArrayRef<Entries> ranges, Index ofChunk) {
   RegionPlanner plan(problem);
-  auto extents = std::make_shared<Extents>(*plan.extents);
+  extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::Query] = (*extents)[Axis::Key] = {};
   (*extents)[Axis::Query].size = std::move(count);
   int64_t step = std::min(shape.options.chunk, problem.schedule.getKeyTile()), d = problem.width(), dv = problem.valueWidth();
-  Stage keys{Axis::Key, step, {}, extents}, run = keys;
-  Index size, length = shape.runOfChunk(), firstQuery = ofChunk * length;
+  keys = {Axis::Key, step, {}, extents};
+  Stage run = keys;
+  Index length = shape.runOfChunk(), firstQuery = ofChunk * length;
   for (const Entries &entries : ranges) {
     keys.segments.push_back({"keys", entries.from, entries.end, /*masked=*/true});
     Index here = max(entries.end - entries.from, 0);
     size = size ? size + here : here;
   }
   run.segments = {{"run", firstQuery, firstQuery + length, /*masked=*/true}};
-  Source q = plan.tokens(problem.query, Axis::Key), k = plan.tokens(problem.key, Axis::Key);
+  Source q = plan.tokens(problem.query, Axis::Key);
+  k = plan.tokens(problem.key, Axis::Key), v = plan.tokens(problem.value, Axis::Key);
   // Of no tokens at all a mean is 0, as their sum is.
-  Source keyMean = term(terms::mean(), {stream(keys, {terms::tokenSum(d), {k}}), number(max(size, 1))});
-  Source queryMean = term(terms::mean(), {stream(run, {terms::tokenSum(d), {q}}), number(max(length, 1))});
-  Source mu = term(terms::scale(shape.options.muWeight), {queryMean, keyMean});
-  Source logits = term(terms::visible(), {term(terms::gaussianLogits(scale), {mu, k})});
-  Source v = plan.tokens(problem.value, Axis::Key);
-  Source beta = term(terms::softmaxFinish(), {stream(keys, {terms::softmaxPartial(dv, /*wide=*/true), {logits, v}})});
+  keyCount = number(max(size, 1)), queryCount = number(max(length, 1));
+  keyMean = term(terms::mean(), {stream(keys, {terms::tokenSum(d), {k}}), keyCount});
+  Source queryMean = term(terms::mean(), {stream(run, {terms::tokenSum(d), {q}}), queryCount});
+  mu = term(terms::scale(shape.options.muWeight), {queryMean, keyMean});
+  logits = term(terms::visible(), {term(terms::gaussianLogits(shape.options.scale * M_LOG2E), {mu, k})});
+  sums = stream(keys, {terms::softmaxPartial(dv, /*wide=*/true), {logits, v}});
+}
+
+KernelRegion EvaRow::region(const Problem &problem, StringRef suffix) const {
   GridAxis batch{Axis::Batch, tile::Axis::Batch}, head{Axis::Head, tile::Axis::Head}, each{Axis::Query, tile::Axis::KeyPiece};
-  KernelRegion region{problem.name, suffix.str(), problem.schedule, {batch, head, each}, extents, {}};
+  return {problem.name, suffix.str(), problem.schedule, {batch, head, each}, extents, {}};
+}
+
+/// `count` summaries, each of the keys of some ranges, in `row`; q̄ is that of the run of queries that goes with a chunk.
+KernelRegion Eva::summaries(StringRef suffix, Index count, Index row, ArrayRef<Entries> ranges, Index ofChunk) const {
+  EvaRow own(problem, shape, std::move(count), ranges, std::move(ofChunk));
+  Source beta = term(terms::softmaxFinish(), {own.sums});
+  KernelRegion region = own.region(problem, suffix);
   Dimension at{std::nullopt, 1, 0, 1, 1};
   at.at = std::move(row);
   Dimension entry = entryOf(Axis::Batch), ofHead = entryOf(Axis::Head);
   // What reads tokens is stored first, as nothing is read ahead of a store.
-  region.outputs = {{beta, results.values, {entry, ofHead, at, columnsOf(dv)}},
-                    {keyMean, results.means, {entry, ofHead, at, columnsOf(d)}},
-                    {term(terms::logCount(shape.options.mass), {number(size)}), results.logWeights, {entry, ofHead, at}}};
+  region.outputs = {{beta, results.values, {entry, ofHead, at, columnsOf(problem.valueWidth())}},
+                    {own.keyMean, results.means, {entry, ofHead, at, columnsOf(problem.width())}},
+                    {term(terms::logCount(shape.options.mass), {number(own.size)}), results.logWeights, {entry, ofHead, at}}};
   return region;
 }
 

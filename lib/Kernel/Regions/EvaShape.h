@@ -52,6 +52,18 @@ struct EvaShape {
   fusion::Index queries, tokens, existing, chunkCount, blockCount;
 };
 
+/// What a summary is made of, one of `count` of the keys of some ranges: q̄ is that of the run of queries that goes with a chunk.
+struct EvaRow {
+  EvaRow(const Problem &problem, const EvaShape &shape, fusion::Index count, llvm::ArrayRef<Entries> ranges, fusion::Index ofChunk);
+  fusion::KernelRegion region(const Problem &problem, llvm::StringRef suffix) const;
+
+  std::shared_ptr<fusion::Extents> extents;
+  fusion::Stage keys;
+  fusion::Index size;                          ///< how many keys it has
+  fusion::Source k, v, keyCount, queryCount;   ///< of tokens; how many, at least 1
+  fusion::Source keyMean, mu, logits, sums;    ///< [1, d], [1, d], [1, T] as exponents, the state of their softmax over v
+};
+
 /// Where summaries lie.
 struct EvaSummaries {
   mlir::Value means, values, logWeights; ///< [batch, H, rows, d], [batch, H, rows, dv], [batch, H, rows]
