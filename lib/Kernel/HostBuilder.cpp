@@ -185,7 +185,8 @@ void HostBuilder::placeParts(ValueRange results) {
       continue;
     Output part = outputOf(result);
     for (Value value : concat.getParts()) {
-      parts[value] = part, missing.insert(value);
+      if (value.hasOneUse())
+        parts[value] = part, missing.insert(value);
       part.firstHead += shapeOf(value)[1];
     }
   }

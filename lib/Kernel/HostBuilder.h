@@ -59,6 +59,8 @@ public:
   fusion::Extent extentOf(mlir::Value rows, mlir::Value lengths) const;
   /// Features that a kernel of their own has written; null if they are made where they are read.
   const Tokens *featuresOf(attn::MapOp op) const;
+  /// Has tokens where they can be read.
+  mlir::LogicalResult bringTokens(mlir::Value value) { return mlir::LogicalResult(read(value)); }
   void placeFeatures(attn::MapOp op, Tokens tokens) { features[op] = std::move(tokens); }
   /// A state in memory, of features in blocks of these widths.
   fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at,

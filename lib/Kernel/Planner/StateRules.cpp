@@ -199,8 +199,9 @@ static bool isMerged(Operation *op) {
 
 /// The state that comes along where the sums of features are made that these are divided by: of numbers that add up to 1. Null: there is none.
 static attn::StateOp stateBesideSums(attn::SequenceSoftmaxOp op) {
+  auto areTokens = [](Value value) { return !value.getDefiningOp() || !ruleOf(value.getDefiningOp()); };
   for (Operation *user : op->getUsers())
-    if (auto state = dyn_cast<attn::StateOp>(user); state && state.getSum().use_empty())
+    if (auto state = dyn_cast<attn::StateOp>(user); state && state.getSum().use_empty() && areTokens(state.getValue()))
       return state;
   return {};
 }
@@ -397,6 +398,8 @@ static LogicalResult materializeSequenceSoftmax(Operation *op, HostBuilder &host
     return success();
   int64_t heads = sizeOf(softmax.getResult(), 1), features = sizeOf(softmax.getResult(), 3);
   attn::StateOp read = stateBesideSums(softmax);
+  if (read && failed(host.bringTokens(read.getValue()))) // nobody may have read them yet
+    return failure();
   Problem problem = host.keyProblem(named, softmax.getSource(), softmax.getLengths(), heads);
   RegionDraft draft(host, problem, RegionPlanner::OfKeys);
   Place at{Axis::Key, Axis::Head, heads};

@@ -35,6 +35,23 @@ def elu1(layer, x):
     return output_of(layer, (a @ (b.transpose(-1, -2) @ v)) / (a @ b.sum(-2)[..., None]))
 
 
+def effatt(layer, x):
+    q, k, v = heads_of(layer, x)
+    return output_of(layer, q.softmax(-1) @ (k.softmax(-2).transpose(-1, -2) @ v))
+
+
+def polynomial(layer, x):
+    q, k, v = heads_of(layer, x)
+    weights = (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5) ** 4
+    return output_of(layer, weights @ v / weights.sum(-1, keepdim=True))
+
+
+def agent(layer, x):
+    q, k, v = heads_of(layer, x)
+    agents = q.unflatten(-2, (7, 10)).mean(-2)
+    return output_of(layer, exact(q, agents, exact(agents, k, v)))
+
+
 class Training(unittest.TestCase):
     def close(self, got, expected, least):
         unit = max(expected.norm(), least)
@@ -42,7 +59,8 @@ class Training(unittest.TestCase):
 
     def test_layers(self):
         torch.manual_seed(0)
-        for layer, formula in ((at.Softmax(48, 3), softmax), (at.Linformer(48, 3, keys=70, rank=20), linformer), (at.Linear(48, 3), elu1)):
+        for layer, formula in ((at.Softmax(48, 3), softmax), (at.Linformer(48, 3, keys=70, rank=20), linformer), (at.Linear(48, 3), elu1),
+                               (at.Effatt(48, 3), effatt), (at.Polynomial(48, 3), polynomial), (at.Agent(48, 3, agents=7), agent)):
             with self.subTest(type(layer).__name__):
                 x = torch.randn(2, 70, 48, requires_grad=True)
                 double = x.detach().double().requires_grad_()
@@ -72,7 +90,8 @@ class Training(unittest.TestCase):
     def test_every_layer_learns(self):
         torch.manual_seed(0)
         layers = (at.Softmax(32, 2), at.Linear(32, 2), at.Performer(32, 2), at.Focused(32, 2), at.Relu(32, 2), at.Linformer(32, 2, keys=40, rank=12),
-                  at.Flurka(32, 2, keys=40, rank=12))
+                  at.Flurka(32, 2, keys=40, rank=12), at.Effatt(32, 2), at.Agent(32, 2, agents=8), at.PolySketch(32, 2), at.Polynomial(32, 2),
+                  at.PolySketch(32, 2, size=8, local_exact=8, causal=True))
         x = torch.randn(4, 40, 32)
         for layer in layers:
             with self.subTest(type(layer).__name__):
