@@ -3,7 +3,7 @@
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`, `avx512_bf16`,
 `sanitizers`, `zsh`, `packages` (what makes Debian's), `debootstrap` (as root, with a network; only under check-all),
 `long` (sweeps, only under check-all), `history` (of git, whole), `python-package`, `torch`, `jax`, `onnx`, `onnxruntime`,
-`chromium`.
+`sklearn` (its images), `chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %mlir-include, %stock-mlir-opt, %plugin, %chromium, %examples.
 """
@@ -112,6 +112,7 @@ for name, present in [
     ("jax", has_framework("jax")),
     ("onnx", has_framework("onnx")),
     ("onnxruntime", has_framework("onnxruntime")),
+    ("sklearn", has_framework("sklearn")),
     ("chromium", shutil.which("chromium") is not None),
     ("driver", has_driver()),
     ("history", has_history()),

@@ -20,7 +20,8 @@ FEATURES = {"shared": "the oracle beside the checkout", "long": "`ninja -C build
             "avx512": "a processor with AVX-512", "sanitizers": "the preset sanitize",
             "address-sanitizer": "clang-22 with its AddressSanitizer",
             "python-package": "Python's headers, and the wheels that utils/setup fetches",
-            "torch": "PyTorch (`utils/setup --frameworks`)", "jax": "JAX (`utils/setup --frameworks`)"}
+            "torch": "PyTorch (`utils/setup --frameworks`)", "jax": "JAX (`utils/setup --frameworks`)",
+            "sklearn": "scikit-learn's images (`utils/setup --frameworks`)"}
 
 
 def needs(features):

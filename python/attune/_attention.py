@@ -7,7 +7,7 @@ import typing
 
 from . import _fork, _native
 from ._errors import ArgumentError, CompileError, LibraryError, StateError
-from ._frameworks import CPU, Device, Framework, Jax, framework_of
+from ._frameworks import CPU, Device, Framework, Jax, framework_of, is_traced
 
 INPUT, OUTPUT, OPTIONAL_INPUT, OPTIONAL_OUTPUT, PARAMETER = range(5)
 OPEN_SIZES = {-1: "batch", -2: "queries", -3: "keys"}
@@ -53,7 +53,7 @@ class Attention:
         self._handles: typing.Dict[Device, _native.Handle] = {}
         self._cpu: typing.Optional[_native.Handle] = None
         self._gradients: typing.Optional[Attention] = None
-        self._known = self._ready = False
+        self._is_derivative = self._known = self._ready = False
         if device is not None:
             self._handle(device)
 
@@ -84,11 +84,14 @@ class Attention:
     @property
     def backward(self) -> "Attention":
         """The gradients that the spec asks for (`gradients`): an attention whose inputs are those of this one, and
-        `grad_<output>` for each of its outputs, each 0 where it is left out; whose parameters are those of this one, to be
-        prepared as well; and whose outputs are `grad_<name>`, of which those that are not in `out` are not computed.
+        `grad_<output>` for each of its outputs, each 0 where it is left out; whose parameters are those of this one, prepared
+        with them; and whose outputs are `grad_<name>`, of which those that are not in `out` are not computed.
 
-        Raises CompileError: the spec asks for none.
+        Raises CompileError: the spec asks for none, or this is one of gradients.
         """
+        if self._is_derivative:
+            raise CompileError(f"{self.name}: expected one derivative of compiled attention, but got a derivative of its "
+                               "gradients, which have none")
         with self._making:
             if self._gradients is None:
                 name, device = f"{self.name}_backward", next(iter(self._handles), (0, 0))
@@ -96,7 +99,8 @@ class Attention:
                     self._gradients = Attention(self.library, name, device, self._threads, self._isa)
                 except LibraryError as error:
                     raise CompileError(f"{self.name}: expected a spec that asks for gradients, but got one that does not; "
-                                       "add `gradients`, names of its tensors, or `all`") from error
+                                       "add `gradients: all` to it, or names of its tensors") from error
+                self._gradients._is_derivative = True
             return self._gradients
 
     def __repr__(self) -> str:
@@ -160,12 +164,20 @@ class Attention:
         """
         given = {**(parameters or {}), **more}
         self._any_handle()
-        row = self._parameter_row(given)
+        row, backward = self._parameter_row(given), self._backward_if_any()
         with self._making, self._enqueuing:  # a handle of another device is made before, or finds these
             for handle in self._handles.values():
                 handle.prepare(row)
+            if backward is not None:  # now, for later the memory of the caller may hold other numbers
+                backward.prepare(given)
             self._parameters, self._ready = given, True
         return self
+
+    def _backward_if_any(self) -> typing.Optional["Attention"]:
+        try:
+            return self.backward
+        except CompileError:
+            return None
 
     def _parameter_row(self, given: typing.Mapping[str, typing.Any]) -> typing.Tuple[typing.Any, ...]:
         named = {self._name_of(name): tensor for name, tensor in given.items()}
@@ -223,15 +235,18 @@ class Attention:
         """With the tensors of a run in their order, and parameters by name if they are given now."""
         first = row[0]
         framework = framework_of(first)
-        if type(framework) is Jax and out is None:
-            from . import jax
-            return jax.call_row(self, row, given)
+        if out is None and (type(framework) is Jax or given and any(map(is_traced, given.values()))):
+            return self._call_in_jax(row, given)
         device = framework.device(first)
-        result = out = self._place_outputs(framework, row, out)
+        result = self._place_outputs(framework, row, out)
         try:
             views = tuple([None if tensor is None else framework_of(tensor).view(tensor) for tensor in row])
         except (ArgumentError, BufferError, RuntimeError) as error:
             raise self._unseen(row, error) from error
+        except TypeError:  # JAX's, of tensors that have no memory before the program runs
+            if out is not None or not any(map(is_traced, row)):
+                raise
+            return self._call_in_jax(row, given)
         if device[0] != CPU:
             self._run_on_device(device, framework, first, views, given)
             return result
@@ -244,6 +259,11 @@ class Attention:
             raise StateError(f"{self.name}: expected the parameters {_listed(self._parameter_infos)}, but got none; "
                              "give them to prepare, once (attune.init draws them as the paper does)")
         return result
+
+    def _call_in_jax(self, row: typing.List[typing.Any], given: typing.Dict[str, typing.Any]) -> typing.Any:
+        from . import jax
+        inputs = [None if place in self._outputs else tensor for place, tensor in enumerate(row)]
+        return jax.call_row(self, inputs, given)
 
     def _unseen(self, row: typing.Sequence[typing.Any], error: Exception) -> ArgumentError:
         """Says which tensor's memory cannot be looked at."""

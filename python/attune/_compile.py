@@ -56,6 +56,15 @@ def _opened(spec: Spec, targets: typing.List[str], device: typing.Optional[str],
     raise AssertionError("the last try returns or raises")
 
 
+def reopened(attention: Attention, spec: SpecLike) -> Attention:
+    """Another attention of the library that `compile(spec)` has given, for parameters of its own; without a look at the cache, unless somebody
+    has cleared that."""
+    try:
+        return Attention(attention.library, attention.name, (CPU, 0), 0, None)
+    except LibraryError:
+        return compile(spec)
+
+
 def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str]) -> pathlib.Path:
     options = ["--device", device] if device else []
     if not device or targets != ["cpu"]:

@@ -5,6 +5,7 @@ A framework is known by the module of its tensors' type and never imported from 
 
 from __future__ import annotations
 
+import sys
 import typing
 
 import numpy as np
@@ -156,3 +157,8 @@ def framework_of(tensor: typing.Any) -> Framework:
     if module not in _by_module:
         _by_module[module] = _makers.get(module, Framework)()
     return _by_type.setdefault(type(tensor), _by_module[module])
+
+
+def is_traced(tensor: typing.Any) -> bool:
+    """Whether it stands for an array in a function that JAX is tracing."""
+    return type(framework_of(tensor)) is Jax and isinstance(tensor, sys.modules["jax"].core.Tracer)

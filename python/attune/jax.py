@@ -1,11 +1,15 @@
-"""Compiled attention in JAX: under `jit`, `vmap` and `lax.scan`, as a call of XLA's foreign function interface.
+"""Compiled attention in JAX: under `jit`, `vmap`, `grad` and `lax.scan`, as a call of XLA's foreign function interface.
 
-    attend = attune.compile(spec)
+    attend = attune.compile({**spec, "gradients": "all"})
     o = attend(q=q, k=k, v=v)                                             # also with JAX's arrays, traced ones too
-    f = jax.jit(lambda q, k, v: attend(q=q, k=k, v=v))
+    f = jax.jit(jax.value_and_grad(lambda q, k, v: attend(q=q, k=k, v=v).sum()))
 
-On the CPU. XLA owns the output, and its arrays are read where they lie. `vmap` runs as one call of a larger batch where
-the spec leaves the batch open and no parameter is mapped, else as one call after another. There are no gradients.
+On the CPU. XLA owns the outputs, and its arrays are read where they lie.
+
+`vmap`      one call of a larger batch where the spec leaves the batch open and no parameter is mapped, else one call
+            after another; so is that of gradients, of which those of parameters are computed one after another
+`grad`      by compiled code, of the tensors that the spec names in `gradients`; also `vjp`, `value_and_grad`, `jacrev`
+            and `checkpoint`. What no derivative is asked for is not computed, and nothing but the inputs is kept for it
 """
 
 from __future__ import annotations
@@ -15,28 +19,26 @@ import typing
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
-from . import _native
-from ._attention import Attention
+from ._attention import Attention, TensorInfo
 from ._errors import ArgumentError, StateError
-from ._frameworks import CPU
+from ._xla import DTYPES, Arrays, Call, Function, function
 
-TARGET = "attune_attend"
-DTYPES: typing.Dict[str, typing.Any] = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16, "i32": jnp.int32}
-Arrays = typing.Sequence[typing.Any]
-
-# Compiled programs name an attention by a number, so it must outlive them all.
-_alive: typing.Dict[int, Attention] = {}
-
-
-@functools.lru_cache(maxsize=None)
-def _register() -> None:
-    jax.ffi.register_ffi_target(TARGET, _native.xla_target(), platform="cpu")
+Primals = typing.Sequence[typing.Any]  # of jax.custom_derivatives.CustomVJPPrimal
 
 
 def attend(attention: Attention, **tensors: typing.Any) -> typing.Any:
-    """`attention(**tensors)`, of arrays of JAX or of what becomes one."""
+    """`attention(**tensors)`, of arrays of JAX or of what becomes one: the output as an array of JAX, or all by name if the
+    spec has further results.
+
+    Names, shapes and layouts are those of `attention.tensors`, row-major. Inputs have the dtype that stands there, or
+    ArgumentError says so; parameters may have any, and are rounded to it. A derivative is that of the spec's `gradients`:
+    it has the dtype of what it belongs to, and of integers (`key_lengths`, `offsets`) there is none.
+
+    A derivative raises CompileError where the spec has no `gradients`, or where it is one of a derivative;
+    ArgumentError where it is one by a tensor that `gradients` does not name. JAX's TypeError says that there is no `jvp`.
+    """
     return attention(**{name: jnp.asarray(tensor) for name, tensor in tensors.items()})
 
 
@@ -48,91 +50,80 @@ def call_row(attention: Attention, row: Arrays, given: typing.Mapping[str, typin
                          "once (attune.init draws them as the paper does)")
     infos = [*attention._run_infos, *attention._parameter_infos]
     tensors = [*row, *(given.get(info.name) for info in attention._parameter_infos)]
-    places = tuple(place for place, tensor in enumerate(tensors) if tensor is not None)
-    arrays = []
-    for place in places:
-        is_parameter = infos[place].role == "parameter"
-        arrays.append(_checked(attention, infos[place], tensors[place], is_parameter))
-    shapes = attention._output_shapes(row)
-    if None in shapes:
-        raise ArgumentError(f"{attention.name}: expected inputs of the shapes {attention!r}, but got "
-                            f"{', '.join(str(getattr(tensor, 'shape', None)) for tensor in row if tensor is not None)}")
-    return attention._returned(_traced(_number(attention), places, tuple(shapes))(*arrays))
+    places = [place for place, tensor in enumerate(tensors) if tensor is not None]
+    arrays = [_checked(attention, infos[place], tensors[place]) for place in places]
+    return attention._returned(_differentiable(Call.of(attention, places, attention._outputs))(*arrays))
 
 
-def _checked(attention: Attention, info: typing.Any, tensor: typing.Any, is_parameter: bool) -> typing.Any:
+def _checked(attention: Attention, info: TensorInfo, tensor: typing.Any) -> typing.Any:
     """Of the library's dtype: XLA would hand over the words of any other, to be refused when the program runs."""
-    array = jnp.asarray(tensor, DTYPES[info.dtype]) if is_parameter else jnp.asarray(tensor)
-    if array.dtype != DTYPES[info.dtype]:
+    array = jnp.asarray(tensor)
+    if info.role != "parameter" and array.dtype != DTYPES[info.dtype]:
         raise ArgumentError(f"{attention.name}: argument '{info.name}': expected dtype {info.dtype}, but got "
                             f"{array.dtype}; convert the tensor or compile the spec for that dtype")
     return array
 
 
-def _number(attention: Attention) -> int:
-    number = (attention._cpu or attention._handle((CPU, 0))).xla_key()
-    _alive[number] = attention
-    return number
-
-
 @functools.lru_cache(maxsize=4096)
-def _traced(number: int, places: typing.Tuple[int, ...],
-            shapes: typing.Tuple[typing.Tuple[int, ...], ...]) -> typing.Callable[..., typing.Any]:
-    """The call on arrays of these shapes, a list of outputs; jitted, for calls that are not traced."""
-    _register()
-    attention = _alive[number]
-    attributes = {"handle": np.int64(number), "tensors": np.asarray([*places, *attention._outputs], np.int64)}
-    foreign = jax.ffi.ffi_call(TARGET, [jax.ShapeDtypeStruct(shape, DTYPES[attention._run_infos[position].dtype])
-                                        for position, shape in zip(attention._outputs, shapes)])
+def _differentiable(call: Call) -> Function:
+    """The call of arrays, whose parameters may have any dtype; jitted, for calls that are not traced."""
+    @jax.custom_vjp
+    def run(*arrays: typing.Any) -> typing.List[typing.Any]:
+        return function(call)(*(array.astype(DTYPES[info.dtype]) for info, array in zip(call.inputs, arrays)))
 
-    @jax.custom_batching.custom_vmap
-    def call(*arrays: typing.Any) -> typing.Any:
-        return foreign(*arrays, **attributes)
-
-    @call.def_vmap
-    def batched(size: int, mapped: typing.Sequence[bool], *arrays: typing.Any) -> typing.Tuple[typing.Any, typing.Any]:
-        outputs = _folded(number, places, shapes, size, mapped, arrays) if _folds(attention, places, mapped) else \
-            _one_by_one(call, mapped, arrays)
-        return outputs, [True] * len(shapes)
-
-    return jax.jit(call)
+    run.defvjp(functools.partial(_forward, call), functools.partial(_backward, call), symbolic_zeros=True)
+    return jax.jit(run)
 
 
-def _folds(attention: Attention, places: typing.Sequence[int], mapped: typing.Sequence[bool]) -> bool:
-    """Whether entries of a mapped axis can be entries of the batch."""
-    infos = [*attention._run_infos, *attention._parameter_infos]
-    if any(infos[position].shape[0] != "batch" for position in attention._outputs):
-        return False
-    for place, is_mapped in zip(places, mapped):
-        info = infos[place]
-        if info.role == "parameter" and is_mapped:
-            return False
-        if info.role != "parameter" and info.shape[0] != "batch":
-            return False
-    return True
+def _forward(call: Call, *primals: typing.Any) -> typing.Tuple[typing.List[typing.Any], typing.Any]:
+    """The outputs, and what the backward pass needs: the inputs, and which gradients are wanted."""
+    arrays = [primal.value for primal in primals]
+    marks = _marked(_wanted(call, primals))
+    return _differentiable(call)(*arrays), (arrays, marks)
 
 
-def _folded(number: int, places: typing.Tuple[int, ...], shapes: typing.Tuple[typing.Tuple[int, ...], ...], size: int,
-            mapped: typing.Sequence[bool], arrays: Arrays) -> typing.List[typing.Any]:
-    """One call of `size` times the batch."""
-    attention = _alive[number]
-    runs = len(attention._run_infos)
-    flat = []
-    for place, is_mapped, array in zip(places, mapped, arrays):
-        if place >= runs:
-            flat.append(array)
-            continue
-        every = array if is_mapped else jnp.broadcast_to(array, (size, *array.shape))
-        flat.append(every.reshape(every.shape[0] * every.shape[1], *every.shape[2:]))
-    outputs = _traced(number, places, tuple((size * shape[0], *shape[1:]) for shape in shapes))(*flat)
-    return [output.reshape(size, *shape) for output, shape in zip(outputs, shapes)]
+def _wanted(call: Call, primals: Primals) -> typing.List[bool]:
+    """Which inputs a derivative is asked by. Raises if there is none."""
+    backward = call.attention.backward
+    wanted = [primal.perturbed and jnp.issubdtype(primal.value.dtype, jnp.inexact) for primal in primals]
+    for info, is_wanted in zip(call.inputs, wanted):
+        if is_wanted and f"grad_{info.name}" not in backward._output_names:
+            named = ", ".join(name[len("grad_"):] for name in backward._output_names)
+            raise ArgumentError(f"{call.attention.name}: expected a derivative by tensors among {named}, which the spec names in "
+                                f"`gradients`, but got one by '{info.name}'; name it there too, or hold it constant with "
+                                "jax.lax.stop_gradient")
+    return wanted
 
 
-def _one_by_one(call: typing.Callable[..., typing.Any], mapped: typing.Sequence[bool], arrays: Arrays) -> typing.Any:
-    varying = tuple(array for array, is_mapped in zip(arrays, mapped) if is_mapped)
+def _marked(wanted: typing.Sequence[bool]) -> typing.Any:
+    """An empty array whose width has a bit for each input. JAX keeps one structure of residuals for all derivatives of a
+    traced function, whatever each is asked by; the shape of a residual is each one's own."""
+    return jnp.zeros((0, sum(1 << bit for bit, is_wanted in enumerate(wanted) if is_wanted)), jnp.int8)
 
-    def one(entry: typing.Tuple[typing.Any, ...]) -> typing.Any:
-        rest = iter(entry)
-        return call(*(next(rest) if is_mapped else array for array, is_mapped in zip(arrays, mapped)))
 
-    return jax.lax.map(one, varying)
+def _unmarked(marks: typing.Any, count: int) -> typing.List[bool]:
+    return [bool(marks.shape[1] >> bit & 1) for bit in range(count)]
+
+
+def _backward(call: Call, kept: typing.Any, cotangents: Arrays) -> typing.Tuple[typing.Any, ...]:
+    """The gradients that are wanted, and None for others. Cotangents that are 0 are not given: the library knows."""
+    arrays, marks = kept
+    wanted, backward = _unmarked(marks, len(arrays)), call.attention.backward
+    tensors = {info.name: array for info, array in zip(call.inputs, arrays)}
+    tensors.update((f"grad_{info.name}", cotangent) for info, cotangent in zip(call.outputs, cotangents)
+                   if not isinstance(cotangent, SymbolicZero))
+    names = [f"grad_{info.name}" for info, is_wanted in zip(call.inputs, wanted) if is_wanted]
+    gradients = dict(zip(names, _gradients(backward, tensors, names)))
+    return tuple(gradients[f"grad_{info.name}"].astype(array.dtype) if is_wanted else None
+                 for info, array, is_wanted in zip(call.inputs, arrays, wanted))
+
+
+def _gradients(backward: Attention, tensors: typing.Mapping[str, typing.Any], names: typing.Sequence[str]) -> \
+        typing.List[typing.Any]:
+    """Those of `names`, in their order."""
+    if not names:
+        return []
+    infos = [*backward._run_infos, *backward._parameter_infos]
+    given = [place for place, info in enumerate(infos) if info.name in tensors]
+    asked = [backward._run_names.index(name) for name in names]
+    return _differentiable(Call.of(backward, given, asked))(*[tensors[infos[place].name] for place in given])

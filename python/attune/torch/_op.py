@@ -11,7 +11,7 @@ import torch
 
 from .. import _fork
 from .._attention import Attention
-from .._compile import compile
+from .._compile import compile, reopened
 from .._errors import ArgumentError
 from .._frameworks import framework_of
 from .._spec import SpecLike, normalized, read_spec
@@ -43,7 +43,7 @@ class _Prepared:
             attention, copies = self.known.get(key, (None, []))
             if attention is None or not all(map(same, copies, parameters.values())):
                 # Another one, since a thread may be running what is there.
-                attention = compile(spec)
+                attention = reopened(opened(spec), spec)
                 attention = (attention.backward if backward else attention).prepare(parameters)
                 self.known[key] = attention, [tensor.clone() for tensor in parameters.values()]
             self.known.move_to_end(key)
