@@ -182,8 +182,8 @@ kernel::RowPlace TileSite::place(ArrayRef<Dimension> dimensions, SmallVectorImpl
 
 /// Whether a memory of numbers has a last dimension of size 1, which is none of theirs: rows of windows are folded in tiles of rank 2 alone.
 static bool areColumns(Value memory, size_t count) {
-  auto type = cast<MemRefType>(memory.getType());
-  return static_cast<size_t>(type.getRank()) == count + 1 && type.getShape().back() == 1;
+  ArrayRef<int64_t> sizes = kernel::sizesOf(memory);
+  return sizes.size() == count + 1 && sizes.back() == 1;
 }
 
 Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
@@ -204,7 +204,7 @@ Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
 
 /// A memory of more dimensions than are asked for, with the last ones as one.
 static Value withDimensions(TileBuilder &tiles, Value memory, size_t count) {
-  auto rank = static_cast<size_t>(cast<MemRefType>(memory.getType()).getRank());
+  size_t rank = kernel::sizesOf(memory).size();
   if (rank == count)
     return memory;
   SmallVector<ReassociationIndices> groups(count);

@@ -61,6 +61,9 @@ struct VisibleKeys {
 mlir::Value maskKeys(TileBuilder &tiles, const VisibleKeys &visible, mlir::Value weights, mlir::Value firstKey,
                      double fill);
 
+/// The sizes of a memory.
+llvm::ArrayRef<int64_t> sizesOf(mlir::Value memory);
+
 /// ⌊x / divisor⌋ of whole numbers x in f32.
 mlir::Value floorDivide(TileBuilder &tiles, mlir::Value x, int64_t divisor);
 

@@ -79,6 +79,8 @@ static Value repeat(TileBuilder &tiles, Value x, int64_t rows) {
   return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
 }
 
+ArrayRef<int64_t> kernel::sizesOf(Value memory) { return cast<MemRefType>(memory.getType()).getShape(); }
+
 // (x + ½) / divisor is never so near a whole number that rounding crosses it.
 Value kernel::floorDivide(TileBuilder &tiles, Value x, int64_t divisor) {
   ArrayRef<int64_t> shape = tiles.shape(x);
