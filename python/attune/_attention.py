@@ -53,6 +53,7 @@ class Attention:
         self._handles: typing.Dict[Device, _native.Handle] = {}
         self._cpu: typing.Optional[_native.Handle] = None
         self._gradients: typing.Optional[Attention] = None
+        self._has_none = False  # no gradients: the library has been asked
         self._is_derivative = self._known = self._ready = False
         if device is not None:
             self._handle(device)
@@ -92,16 +93,11 @@ class Attention:
         if self._is_derivative:
             raise CompileError(f"{self.name}: expected one derivative of compiled attention, but got a derivative of its "
                                "gradients, which have none")
-        with self._making:
-            if self._gradients is None:
-                name, device = f"{self.name}_backward", next(iter(self._handles), (0, 0))
-                try:
-                    self._gradients = Attention(self.library, name, device, self._threads, self._isa)
-                except LibraryError as error:
-                    raise CompileError(f"{self.name}: expected a spec that asks for gradients, but got one that does not; "
-                                       "add `gradients: all` to it, or names of its tensors") from error
-                self._gradients._is_derivative = True
-            return self._gradients
+        gradients = self._backward_if_any()
+        if gradients is None:
+            raise CompileError(f"{self.name}: expected a spec that asks for gradients, but got one that does not; add "
+                               "`gradients: all` to it, or names of its tensors")
+        return gradients
 
     def __repr__(self) -> str:
         shown = (f"{info.name}: {info.dtype}[{', '.join(map(str, info.shape))}]" for info in self._infos) \
@@ -174,10 +170,17 @@ class Attention:
         return self
 
     def _backward_if_any(self) -> typing.Optional["Attention"]:
-        try:
-            return self.backward
-        except CompileError:
+        if self._is_derivative:
             return None
+        with self._making:
+            if self._gradients is None and not self._has_none:
+                name, device = f"{self.name}_backward", next(iter(self._handles), (0, 0))
+                try:
+                    self._gradients = Attention(self.library, name, device, self._threads, self._isa)
+                    self._gradients._is_derivative = True
+                except LibraryError:
+                    self._has_none = True
+            return self._gradients
 
     def _parameter_row(self, given: typing.Mapping[str, typing.Any]) -> typing.Tuple[typing.Any, ...]:
         named = {self._name_of(name): tensor for name, tensor in given.items()}

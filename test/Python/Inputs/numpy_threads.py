@@ -121,6 +121,8 @@ class Devices(unittest.TestCase):
         first, second = FakeHandle(), FakeHandle()
         self.attend._handles = {(2, 0): first}
         self.attend._parameters, self.attend._ready = {"omega": "old"}, True
+        with self.assertRaises(attune.CompileError):
+            self.attend.backward  # which is asked for now, and not again while the library is a fake
         thread = threading.Thread(target=lambda: self.attend.prepare(omega="new"))
         with mock.patch.object(_native, "Handle", lambda *arguments: second):
             thread.start()
