@@ -171,6 +171,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.backward = true; }},
     {"--backward", "", "r", "compute the gradients that the spec asks for, from those of the outputs",
      [](Arguments &a, StringRef) { return a.backward = true; }},
+    {"--save", "", "r", "write what is left for the gradients too, as saved.<name>.npy",
+     [](Arguments &a, StringRef) { return a.save = true; }},
     {"--reference", "", "r", "compute the function as it is written, by the interpreter, in float64",
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",

@@ -82,9 +82,14 @@ static int runInEmulator(const Arguments &arguments, Compilation &compilation, R
 }
 
 static llvm::Expected<RunTensors> readForInterface(const Arguments &arguments, Compilation &compilation) {
+  if (!compilation.spec())
+    return readTensors(compilation.interface(), arguments.in);
   Direction direction = arguments.backward ? Direction::Backward : Direction::Forward;
-  return compilation.spec() ? readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/false, direction)
-                            : readTensors(compilation.interface(), arguments.in);
+  llvm::Expected<RunTensors> tensors = readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/false, direction);
+  if (tensors)
+    if (llvm::Error error = readSaved(compilation.interface(), arguments.in, *tensors))
+      return std::move(error);
+  return tensors;
 }
 
 static int runCompiled(const Arguments &arguments, Compilation &compilation) {
@@ -93,7 +98,7 @@ static int runCompiled(const Arguments &arguments, Compilation &compilation) {
   llvm::Expected<RunTensors> tensors = readForInterface(arguments, compilation);
   if (!tensors)
     return fail(tensors.takeError(), Wrong);
-  if (llvm::Error error = makeOutputs(compilation.interface(), *tensors))
+  if (llvm::Error error = makeOutputs(compilation.interface(), *tensors, arguments.save))
     return fail(std::move(error), Wrong);
   auto execute = arguments.emulate ? runInEmulator : compilation.isGpu() ? runOnGpu : runLibrary;
   int code = execute(arguments, compilation, *tensors);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Commands/RunTensors.h"
 
+#include "attune/Attn/Backward.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -23,6 +24,7 @@ using attune::target::TensorDescription;
 static bool isOutput(const TensorDescription &tensor) {
   return tensor.role == ATTUNE_RT_OUTPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
 }
+static bool isSaved(const TensorDescription &tensor) { return llvm::StringRef(tensor.name).starts_with(attn::savedPrefix); }
 static bool isParameter(const TensorDescription &tensor) { return tensor.role == ATTUNE_RT_PARAMETER; }
 static bool isPrepared(const TensorDescription &tensor) { return tensor.role == ATTUNE_RT_PREPARED; }
 
@@ -151,13 +153,28 @@ llvm::Expected<RunTensors> attune::attnc::readTensors(const LibraryDescription &
   return tensors;
 }
 
-llvm::Error attune::attnc::makeOutputs(const LibraryDescription &interface, RunTensors &tensors) {
+llvm::Error attune::attnc::readSaved(const LibraryDescription &interface, llvm::StringRef from, RunTensors &tensors) {
+  llvm::Expected<TensorSource> source = TensorSource::open(from);
+  if (!source)
+    return source.takeError();
+  std::vector<WantedTensor> wanted;
+  for (const TensorDescription &tensor : interface.tensors)
+    if (!isOutput(tensor) && isSaved(tensor) && source->contains(tensor.name))
+      wanted.push_back({tensor.name, {tensor.dims.begin(), tensor.dims.end()}, elementTypeOf(tensor.dtype)});
+  llvm::Expected<std::vector<NamedTensor>> read = readWanted(*source, wanted);
+  if (!read)
+    return read.takeError();
+  llvm::move(*read, std::back_inserter(tensors.inputs));
+  return llvm::Error::success();
+}
+
+llvm::Error attune::attnc::makeOutputs(const LibraryDescription &interface, RunTensors &tensors, bool save) {
   llvm::SmallVector<HostTensor *> known;
   for (const TensorDescription &tensor : interface.tensors)
     known.push_back(tensors.find(tensor.name));
   auto sizes = bindSizes(interface, known);
   for (const TensorDescription &tensor : interface.tensors) {
-    if (!isOutput(tensor))
+    if (!isOutput(tensor) || (isSaved(tensor) && !save))
       continue;
     llvm::SmallVector<int64_t, 4> shape;
     for (int64_t dim : tensor.dims)

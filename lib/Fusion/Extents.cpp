@@ -68,7 +68,8 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
   const Extent &extent = (*stage.extents)[stage.axis];
   if (extent.ofPart) {
     kernel::TokenRange part = partAt(site, *stage.extents);
-    return {part.end, Value(), part.end, Value(), part.first};
+    Value limit = extent.lengths ? site.tiles().min(part.end, limitOf(site, extent, site[stage.axis].view)) : part.end;
+    return {limit, Value(), part.end, Value(), part.first};
   }
   Value limit = limitOf(site, extent, site[stage.axis].view);
   if (extent.within) {

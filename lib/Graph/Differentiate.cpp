@@ -8,6 +8,7 @@
 #include "attune/Graph/Differentiate.h"
 
 #include "GatherParts.h"
+#include "attune/Graph/KeepForBackward.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Laws/RewriteLaw.h"
 
@@ -74,10 +75,6 @@ static LogicalResult decomposeMechanisms(Block &body, bool linear) {
   return success();
 }
 
-static RankedTensorType f32Of(ArrayRef<int64_t> shape, MLIRContext *context) {
-  return RankedTensorType::get(shape, Float32Type::get(context));
-}
-
 /// Online softmax over one piece is softmax attention, which a mechanism may have been made of.
 static void raiseSoftmax(Block &body) {
   for (auto finish : llvm::make_early_inc_range(body.getOps<attn::SoftmaxFinishOp>())) {
@@ -98,18 +95,8 @@ static void raiseSoftmax(Block &body) {
 
 /// The backward pass makes weights from the logarithms of their sums.
 static void askForSums(Block &body) {
-  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SoftmaxOp>())) {
-    if (softmax.getLse())
-      continue;
-    OpBuilder builder(softmax);
-    ArrayRef<int64_t> q = softmax.getQuery().getType().getShape();
-    auto withSums = attn::SoftmaxOp::create(builder, softmax.getLoc(), softmax.getOutput().getType(), f32Of(q.drop_back(), builder.getContext()),
-                                            softmax.getQuery(), softmax.getKey(), softmax.getValue(), softmax.getLengths(), softmax.getSlopes(),
-                                            softmax.getScaleAttr(), softmax.getCausalAttr(), softmax.getWindowAttr(), softmax.getLastAttr(),
-                                            softmax.getSoftcapAttr(), /*execution=*/attn::ExecutionAttr());
-    softmax.getOutput().replaceAllUsesWith(withSums.getOutput());
-    softmax->erase();
-  }
+  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SoftmaxOp>()))
+    graph::withSums(softmax);
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,6 +188,23 @@ static FailureOr<SmallVector<Value>> namedGradients(func::FuncOp function, Array
   return results;
 }
 
+/// Reads what the forward pass has left of this attention in place of what is computed again. Arguments that nothing reads are not taken.
+static void readSaved(func::FuncOp backward, attn::SoftmaxOp softmax) {
+  if (!softmax)
+    return;
+  OpBuilder builder(softmax->getContext());
+  builder.setInsertionPointAfter(softmax);
+  for (auto [name, computed] : {std::pair(StringRef("o"), Value(softmax.getOutput())), std::pair(StringRef("lse"), Value(softmax.getLse()))}) {
+    if (computed.use_empty())
+      continue;
+    unsigned place = backward.getNumArguments();
+    auto named = builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::savedPrefix + name)));
+    (void)backward.insertArgument(place, computed.getType(), named, softmax.getLoc());
+    auto saved = attn::SavedOp::create(builder, softmax.getLoc(), computed.getType(), backward.getArgument(place), computed);
+    computed.replaceAllUsesExcept(saved, saved);
+  }
+}
+
 static void eraseUnused(Block &body) {
   SmallVector<Operation *> ops = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(ops))
@@ -218,12 +222,13 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   return backward;
 }
 
-static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names, bool linear) {
+static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names, bool linear, bool save) {
   Block &body = backward.getBody().front();
   if (failed(decomposeMechanisms(body, linear)))
     return failure();
   raiseSoftmax(body);
   askForSums(body);
+  attn::SoftmaxOp kept = save && graph::keptSoftmax(forward) ? graph::keptSoftmax(backward) : attn::SoftmaxOp();
   Operation *end = body.getTerminator();
   OpBuilder builder(end);
   Cotangents cotangents(builder);
@@ -243,17 +248,18 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   backward.setResAttrsAttr(builder.getArrayAttr(attributes));
   graph::gatherParts(body);
   eraseUnused(body);
+  readSaved(backward, kept);
   return success();
 }
 
-FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward, bool linear) {
+FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward, bool linear, bool save) {
   auto names = forward->getAttrOfType<ArrayAttr>(gradientsAttr);
   if (!names || names.empty() || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
     return forward.emitOpError() << "expected `attn.gradients`, names of arguments to differentiate by";
   if (!forward.getBody().hasOneBlock())
     return forward.emitOpError() << "expected a function of one block to differentiate";
   func::FuncOp backward = copyOf(forward);
-  if (failed(differentiate(forward, backward, names, linear))) {
+  if (failed(differentiate(forward, backward, names, linear, save))) {
     backward.erase();
     return failure();
   }
@@ -268,7 +274,7 @@ struct Differentiate : public graph::impl::DifferentiateBase<Differentiate> {
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (!function->hasAttr(graph::gradientsAttr))
         continue;
-      if (failed(graph::buildBackward(function, linear)))
+      if (failed(graph::buildBackward(function, linear, save)))
         return signalPassFailure();
       ++numFunctions;
     }

@@ -162,6 +162,15 @@ static void explainWork(const FunctionSelection &function, llvm::raw_ostream &ou
       << work.launches << (work.launches == 1 ? " kernel\n" : " kernels\n");
 }
 
+static void explainLeft(const FunctionSelection &function, llvm::raw_ostream &out) {
+  if (!function.leftBytes)
+    return;
+  if (*function.leftBytes)
+    out << "  for its gradients a run leaves lse beside o, " << printBytes(*function.leftBytes) << "; without them they compute all of this again\n";
+  else
+    out << "  for its gradients a run leaves nothing: they compute all of this again\n";
+}
+
 static Row rowOf(const Decision &decision) {
   return {decision.name(),
           decision.taken ? "taken" : "no",
@@ -295,6 +304,7 @@ static void explainFunction(const FunctionSelection &function, llvm::raw_ostream
   Choices choices(function);
   answer(function, out);
   explainWork(function, out);
+  explainLeft(function, out);
   explainPlans(function, choices, out);
   explainForms(function, choices, out);
   explainKernels(function, out);

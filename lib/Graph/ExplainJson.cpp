@@ -105,6 +105,8 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
     curves.push_back(jsonOf(curve));
   if (function.threads)
     object["threads"] = function.threads;
+  if (function.leftBytes)
+    object["left_bytes"] = *function.leftBytes;
   object["forms"] = function.takenForms;
   object["rejected"] = std::move(rejected);
   llvm::json::Array unbound;

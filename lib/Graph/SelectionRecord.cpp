@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "ExactSoftmax.h"
 #include "Selector.h"
+#include "attune/Graph/Differentiate.h"
+#include "attune/Graph/KeepForBackward.h"
 #include "attune/Graph/PrintNumbers.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -262,6 +264,11 @@ void Selector::describe(FunctionSelection &selection) {
   describeKernels(selection);
   describeSingle(selection);
   selection.isSoftmax = !withExactSoftmax(function);
+  if (function->hasAttr(gradientsAttr)) {
+    attn::SoftmaxOp kept = keptSoftmax(function);
+    int64_t heads = kept ? kept.getQuery().getType().getDimSize(1) : 0;
+    selection.leftBytes = 4 * selection.batch * heads * selection.queries;
+  }
   selection.exact = compareWithSoftmax();
   describeRejected(selection);
   if (options.curves)

@@ -94,6 +94,8 @@ LogicalResult HostBuilder::build(func::FuncOp function) {
   missing.insert(results.begin(), results.end());
   if (attn::isBackward(function))
     placeParts(results);
+  if (failed(placeSaved(function)))
+    return failure();
   for (Value result : results)
     if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt})))
       return failure();

@@ -68,6 +68,9 @@ public:
 
   /// The schedule of what may have slices of features and values. Others have whole rows (`startProblem`).
   tile::ScheduleAttr slices() const { return schedule; }
+  /// Σ_part of the sums over keys that a region of keys has made, where a region reads them; none of other values.
+  std::optional<Tiles> sumOfParts(mlir::Value value, const RegionDraft &draft, const Place &at) const;
+  bool isInParts(mlir::Value value) const { return ofParts.contains(value); }
   bool isResult(mlir::Value value) const { return static_cast<bool>(memory(value)); }
 
   /// The first kernels are named after the function alone.
@@ -215,6 +218,17 @@ private:
   mlir::LogicalResult computeSummaries(attn::EvaSummariesOp op);
   mlir::LogicalResult computeMixGradient(attn::EvaMixGradientOp op);
   mlir::LogicalResult computeSummaryGradient(attn::EvaSummariesGradientOp op);
+  // All sums of the same weights in one kernel (Planner/JointGradients.cpp).
+  /// The sum over queries whose region also makes this sum over keys; null: there is none.
+  attn::ContractOp partnerOf(mlir::Operation *reduction) const;
+  /// Has a value computed that is made of this sum, if any is needed.
+  mlir::LogicalResult writePartner(attn::ContractOp sum);
+  llvm::SmallVector<attn::ContractOp> sumsBeside(const RegionDraft &draft, const void *stream) const;
+  mlir::LogicalResult writeJointly(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
+                                   llvm::ArrayRef<attn::ContractOp> joint);
+  /// What a run may give, or else is computed here (SavedTensors.cpp).
+  mlir::LogicalResult placeSaved(mlir::func::FuncOp function);
+  mlir::LogicalResult placeSaved(llvm::ArrayRef<attn::SavedOp> saved);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
   /// Fills in what every mechanism has: q, k, v, key lengths, output.
   template <typename Op> mlir::LogicalResult readMechanism(Op op, Problem &problem, const Output &output) {
@@ -259,6 +273,7 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> means;
   llvm::DenseMap<mlir::Operation *, mlir::Value> offsets; ///< of rotations backwards
   llvm::DenseMap<mlir::Value, mlir::Value> workspaces; ///< of values that are no tokens
+  llvm::DenseMap<mlir::Value, mlir::Value> ofParts;    ///< sums of parts of the keys, [part, batch, heads, rows, columns]
   llvm::DenseMap<mlir::Value, mlir::Value> units;      ///< of the states whose S this is
   OpSet materialized;                                  ///< by kernels of their own
   llvm::SetVector<mlir::Value> missing;                ///< results that are to be computed

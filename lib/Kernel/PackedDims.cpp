@@ -75,6 +75,8 @@ static PackedDim dimOfMemory(Value memory, unsigned dimension) {
   if (auto argument = dyn_cast<BlockArgument>(memory))
     return dimOfArgument(argument, dimension);
   auto type = cast<MemRefType>(memory.getType());
+  if (auto either = memory.getDefiningOp<tile::EitherOp>())
+    memory = either.getOther();
   auto workspace = memory.getDefiningOp<tile::WorkspaceOp>();
   return workspace && type.isDynamicDim(dimension) ? dimOf(workspace->getOperand(type.getDynamicDimIndex(dimension))) : PackedDim();
 }

@@ -168,6 +168,7 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
       {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"},
       {"state.scale", "b."}, {"final_state.scale", "b."}, {"state.k", "b..."}, {"state.v", "b..."}, {"final_state.k", "b..."},
       {"final_state.v", "b..."}};
+  name.consume_front(attn::savedPrefix);
   for (auto [known, dims] : rows)
     if (known == inItsPart(name) && static_cast<int64_t>(dims.size()) == tensor.getRank())
       return dims.str();
@@ -208,12 +209,12 @@ static std::string dimsOfResult(Value result, ArrayRef<HostArgument> arguments) 
   return dims;
 }
 
-/// Cotangents are 0 where they are absent, and gradients are computed of what is asked for.
+/// Cotangents are 0 where they are absent, gradients are computed of what is asked for, and what is saved is computed again.
 static StringRef roleOf(StringRef name, bool given, bool parameter) {
   if (name.starts_with(attn::gradientPrefix))
     return given ? "optional_input" : "optional_output";
   if (given)
-    return parameter ? "parameter" : isOfState(name, given) ? "optional_input" : "input";
+    return parameter ? "parameter" : isOfState(name, given) || name.starts_with(attn::savedPrefix) ? "optional_input" : "input";
   return name == "o" || name == "y" ? "output" : "optional_output";
 }
 
@@ -332,8 +333,10 @@ static NamedAttrList attributesOf(const HostArgument &argument, ArrayRef<HostArg
   if (StringAttr cuts = argument.position ? offsetsOf(argument) : StringAttr())
     list.append(kernel::argumentOffsetsAttr, cuts);
   bool isFinal = !argument.position && isOfState(argument.name, /*given=*/false);
-  if (argument.name == "lse" || isBiased(argument) || isFinal)
-    list.append(kernel::argumentEmptyAttr, builder.getStringAttr(argument.name == "lse" ? "minus_infinity" : "computed"));
+  StringRef name = argument.name;
+  name.consume_front(attn::savedPrefix);
+  if (name == "lse" || isBiased(argument) || isFinal)
+    list.append(kernel::argumentEmptyAttr, builder.getStringAttr(name == "lse" ? "minus_infinity" : "computed"));
   if (isFinal)
     if (std::string initial = initialOf(argument.name); llvm::any_of(arguments, [&](const HostArgument &other) { return other.name == initial; }))
       list.append(kernel::argumentInPlaceAttr, builder.getStringAttr(initial));

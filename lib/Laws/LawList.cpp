@@ -77,7 +77,8 @@ static constexpr ListedLaw laws[] = {
      LawPlace::NotYet, "a spec's e is any matrix; pooling without one is agent attention's"},
     {"I20", "recomputation", "weights of a backward pass from lse, features from tokens", "deterministic draws",
      "FlashAttention (arXiv 2205.14135)", LawPlace::NotYet,
-     "backward functions compute both again; saving one in place of that is not priced yet"},
+     "backward functions make both again, from lse that the forward pass leaves or the backward pass computes; which one is the "
+     "caller's choice, as no price of it is known"},
     {"I21", "LePE as an epilogue", "o + L(V), L linear and local", "V as projected, before E",
      "CSWin (arXiv 2107.00652)", LawPlace::Kernels, "added to a block of the output before it is stored"},
     {"I22", "constant stabilizer", "exp(a - c) / Σ exp(b - c) is the same for every c", "epsilon = 0, no guard",

@@ -46,7 +46,7 @@ static constexpr LawTests tests[] = {
      "every causal form: half of the pairs"},
     {"I19", "Graph/Laws/I19-product-of-compressions.mlir", "", "",
      "not built: no spec declares E as a product; the means of agent attention are one and are taken as such"},
-    {"I20", "", "", "", "not built: nothing of a forward pass is kept"},
+    {"I20", "", "", "", "not built: nothing of a forward pass is kept but o and lse"},
     {"I21", "Graph/Laws/I21-lepe.mlir", "", "Unit/Kernel/SpecsWindows.cpp", "every LePE: a pass over the output less"},
     {"I22", "Graph/Laws/I22-stabilizer.mlir", "Graph/Laws/I22-stabilizer.mlir", "Unit/Kernel/FeatureMapsTest.cpp",
      "every FAVOR without epsilon: a pass over the keys less"},

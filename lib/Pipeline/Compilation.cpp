@@ -12,6 +12,7 @@
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecToAttn.h"
 #include "attune/Graph/Differentiate.h"
+#include "attune/Graph/KeepForBackward.h"
 #include "attune/InitAll.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
@@ -235,7 +236,7 @@ static bool hasPairs(ModuleOp module) {
 LogicalResult Compilation::takeGradients() {
   assert(at == Stage::Attn && "gradients are of the function as it is written");
   auto forward = root->lookupSymbol<func::FuncOp>(libraryName);
-  FailureOr<func::FuncOp> backward = graph::buildBackward(forward, /*linear=*/true);
+  FailureOr<func::FuncOp> backward = graph::buildBackward(forward, /*linear=*/true, /*save=*/true);
   if (failed(backward))
     return failure();
   forward.erase();
@@ -268,6 +269,9 @@ LogicalResult Compilation::runStage(Stage stage) {
   case Stage::Attn:
     return success();
   case Stage::Graph:
+    for (auto function : root->getOps<func::FuncOp>())
+      if (function->hasAttr(graph::gradientsAttr))
+        graph::keepForBackward(function);
     buildGraphPipeline(manager, {deviceName, pins(), threadCount, planPlace});
     break;
   case Stage::Tile:

@@ -143,6 +143,11 @@ static LogicalResult evalExisting(AttnFrame &frame, attn::ExistingOp op) {
   return success();
 }
 
+static LogicalResult evalSaved(AttnFrame &frame, attn::SavedOp op) {
+  frame.set(op.getResult(), frame[op.getComputed()]);
+  return success();
+}
+
 static LogicalResult evalUnpool(AttnFrame &frame, attn::UnpoolOp op) {
   const Array &source = frame[op.getSource()];
   Array result(frame[op.getLike()].shape());
@@ -239,6 +244,6 @@ static LogicalResult evalOnlyBlocks(AttnFrame &frame, attn::OnlyBlocksOp op) {
 }
 
 void attune::reference::addGradientTerms(Evaluators &all) {
-  all.add(evalAdd, evalMultiply, evalScale, evalSpread, evalSumHeads, evalPlaceHeads, evalExisting, evalUnpool, evalSoftmaxWeights,
+  all.add(evalAdd, evalMultiply, evalScale, evalSpread, evalSumHeads, evalPlaceHeads, evalExisting, evalSaved, evalUnpool, evalSoftmaxWeights,
           evalSoftcapGradient, evalDistanceSums, evalDecaySums, evalOnlyBlocks, evalDenominatorGradient);
 }

@@ -171,9 +171,17 @@ static LogicalResult evalWorkspace(Frame &frame, tile::WorkspaceOp op) {
   return success();
 }
 
+static LogicalResult evalEither(Frame &frame, tile::EitherOp op) {
+  const Array &given = frame.memory(op.getGiven());
+  frame.set(op, given.size(0) > 0 ? given : frame.memory(op.getOther()));
+  return success();
+}
+
 std::optional<LogicalResult> attune::reference::evalHostOp(Frame &frame, Operation &op) {
   if (frame.kernel)
     return std::nullopt;
+  if (auto either = dyn_cast<tile::EitherOp>(op))
+    return evalEither(frame, either);
   if (auto launch = dyn_cast<tile::LaunchOp>(op))
     return evalLaunch(frame, launch);
   if (auto workspace = dyn_cast<tile::WorkspaceOp>(op))

@@ -68,6 +68,20 @@ struct OverRows : Term {
   Axis rows;
 };
 
+struct Zeros : Term {
+  Zeros(AxisSet places, Axis rows, int64_t width) : places(places), rows(rows), width(width) {}
+
+  StringRef name() const override { return "zeros"; }
+  AxisSet ownAxes() const override { return places; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override {
+    return {site.tiles().constant({site[rows].count, width}, 0)};                                   // [T, width]
+  }
+
+  AxisSet places;
+  Axis rows;
+  int64_t width;
+};
+
 struct SoftcapGradient : Term {
   explicit SoftcapGradient(double factor) : factor(factor) {}
 
@@ -151,6 +165,7 @@ struct TransposedSums : StreamedTerm {
 
 terms::TermPtr terms::softmaxWeights() { return std::make_unique<SoftmaxWeights>(); }
 terms::TermPtr terms::spread() { return std::make_unique<Spread>(); }
+terms::TermPtr terms::zeros(AxisSet places, Axis rows, int64_t width) { return std::make_unique<Zeros>(places, rows, width); }
 terms::TermPtr terms::overRows(Axis rows) { return std::make_unique<OverRows>(rows); }
 terms::TermPtr terms::softcapGradient(double factor) { return std::make_unique<SoftcapGradient>(factor); }
 terms::TermPtr terms::rowProducts() { return std::make_unique<RowProducts>(); }

@@ -184,6 +184,8 @@ TermPtr softcapGradient(double factor);
 TermPtr rowProducts();
 /// (δ [T], z [T]): −δ / (z + bias), 0 where the guard holds the denominator back.
 TermPtr denominatorGradient(attn::DenominatorAttr guard);
+/// (): 0 for the rows of an axis, [T, width], to be stored at a place that these axes count.
+TermPtr zeros(fusion::AxisSet places, fusion::Axis rows, int64_t width);
 /// (w, x, …) over queries: Σ_i w_ij x_i for each key of a tile, of each x, which have these widths, with operands of products in f32 if
 /// `wide`.
 StreamedPtr transposedSums(llvm::ArrayRef<int64_t> widths, bool wide);

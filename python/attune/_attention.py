@@ -15,6 +15,8 @@ OPEN_SIZES = {-1: "batch", -2: "queries", -3: "keys"}
 OFFSETS = ("offsets", "key_offsets")
 SEQUENCES_AND_ONE = "batch + 1"
 WORKSPACE_ALIGNMENT = 64
+# What a run leaves for the run of its gradients, and what that takes: the library's names begin so.
+SAVED = "saved_"
 
 
 class TensorInfo(typing.NamedTuple):
@@ -86,7 +88,13 @@ class Attention:
     def backward(self) -> "Attention":
         """The gradients that the spec asks for (`gradients`): an attention whose inputs are those of this one, and
         `grad_<output>` for each of its outputs, each 0 where it is left out; whose parameters are those of this one, prepared
-        with them; and whose outputs are `grad_<name>`, of which those that are not in `out` are not computed.
+        with them; and whose outputs are `grad_<name>`, of which those that are not in `out` are not written. Where it has
+        inputs `saved_<name>` it computes them again unless it is given what the forward run has left in its output of that
+        name, or in `<name>`:
+
+            o, lse = numpy.empty(…), numpy.empty(…)
+            attend(q=q, k=k, v=v, out={"o": o, "saved_lse": lse})
+            attend.backward(q=q, k=k, v=v, grad_o=grad_o, saved_o=o, saved_lse=lse)
 
         Raises CompileError: the spec asks for none, or this is one of gradients.
         """
@@ -141,7 +149,8 @@ class Attention:
                     seen.setdefault(size, (position, axis, 0))
         self._outputs = {position: tuple(seen[size] if isinstance(size, str) else size for size in info.shape)
                          for position, info in enumerate(self._run_infos) if info.role == "output"}
-        self._output_names = tuple(self._run_names[position] for position in self._outputs)
+        self._shown = tuple(position for position in self._outputs if not self._run_names[position].startswith(SAVED))
+        self._output_names = tuple(self._run_names[position] for position in self._shown)
         self._names = {name: info.name for info in self._infos for name in (info.name, info.name.replace(".", "_"))}
         self._ready = not self._parameter_infos
         self._known = True
@@ -279,12 +288,12 @@ class Attention:
         return ArgumentError(f"{self.name}: {error}")
 
     def _place_outputs(self, framework: Framework, row: typing.List[typing.Any], out: typing.Any) -> typing.Any:
-        """Puts the outputs into the row, and says what the caller gets."""
+        """Puts the outputs into the row, and says what the caller gets. What is saved for gradients is asked for by name."""
         if out is None:
-            shapes = self._output_shapes(row)
+            shapes = self._output_shapes(row, self._shown)
             made = [None if shape is None else framework.empty(shape, row[0], self._own_dtype(position))
-                    for position, shape in zip(self._outputs, shapes)]
-            for position, tensor in zip(self._outputs, made):
+                    for position, shape in zip(self._shown, shapes)]
+            for position, tensor in zip(self._shown, made):
                 row[position] = tensor
             return self._returned(made)
         if not isinstance(out, dict):
@@ -309,14 +318,21 @@ class Attention:
         dtype = self._run_infos[position].dtype
         return None if dtype == self._run_infos[0].dtype else dtype
 
-    def _output_shapes(self, row: typing.Sequence[typing.Any]) -> typing.List[typing.Optional[typing.Tuple[int, ...]]]:
+    def _output_shapes(self, row: typing.Sequence[typing.Any], positions: typing.Iterable[int]) -> \
+            typing.List[typing.Optional[typing.Tuple[int, ...]]]:
         """None for an output whose sizes the inputs do not show: what is wrong with them, the library says."""
         def shape(sizes: typing.Tuple[typing.Any, ...]) -> typing.Optional[typing.Tuple[int, ...]]:
             try:
                 return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] - size[2] for size in sizes])
             except (IndexError, AttributeError, TypeError):
                 return None
-        return [shape(sizes) for sizes in self._outputs.values()]
+        return [shape(self._outputs[position]) for position in positions]
+
+    def _left(self) -> typing.Dict[str, int]:
+        """What a run leaves for that of its gradients: positions of outputs, by the names under which that takes them."""
+        backward = self._backward_if_any()
+        names = [] if backward is None else [name for name in backward._run_names if name.startswith(SAVED)]
+        return {name: self._run_names.index(name if name in self._run_names else name[len(SAVED):]) for name in names}
 
     def _run_on_device(self, device: Device, framework: Framework, first: typing.Any,
                        views: typing.Tuple[typing.Any, ...], given: typing.Dict[str, typing.Any]) -> None:

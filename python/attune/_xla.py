@@ -91,7 +91,7 @@ def _results(call: Call, arrays: Arrays) -> typing.List[typing.Any]:
     for place, array in zip(call.given, arrays):
         if place < len(row):
             row[place] = array
-    shapes = dict(zip(attention._outputs, attention._output_shapes(row)))
+    shapes = dict(zip(attention._outputs, attention._output_shapes(row, attention._outputs)))
     if any(shapes[place] is None for place in call.asked):
         raise ArgumentError(f"{attention.name}: expected inputs of the shapes {attention!r}, but got "
                             f"{', '.join(str(array.shape) for array in row if array is not None)}")

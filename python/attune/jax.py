@@ -9,7 +9,8 @@ On the CPU. XLA owns the outputs, and its arrays are read where they lie.
 `vmap`      one call of a larger batch where the spec leaves the batch open and no parameter is mapped, else one call
             after another; so is that of gradients, of which those of parameters are computed one after another
 `grad`      by compiled code, of the tensors that the spec names in `gradients`; also `vjp`, `value_and_grad`, `jacrev`
-            and `checkpoint`. What no derivative is asked for is not computed, and nothing but the inputs is kept for it
+            and `checkpoint`. What no derivative is asked for is not computed. The inputs are kept for it, and of exact
+            attention the output and one number a row
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def call_row(attention: Attention, row: Arrays, given: typing.Mapping[str, typin
     tensors = [*row, *(given.get(info.name) for info in attention._parameter_infos)]
     places = [place for place, tensor in enumerate(tensors) if tensor is not None]
     arrays = [_checked(attention, infos[place], tensors[place]) for place in places]
-    return attention._returned(_differentiable(Call.of(attention, places, attention._outputs))(*arrays))
+    return attention._returned(_differentiable(Call.of(attention, places, attention._shown))(*arrays))
 
 
 def _checked(attention: Attention, info: TensorInfo, tensor: typing.Any) -> typing.Any:
@@ -76,10 +77,14 @@ def _differentiable(call: Call) -> Function:
 
 
 def _forward(call: Call, *primals: typing.Any) -> typing.Tuple[typing.List[typing.Any], typing.Any]:
-    """The outputs, and what the backward pass needs: the inputs, and which gradients are wanted."""
+    """The outputs, and what the backward pass needs: the inputs, what the run leaves for it, and which gradients are
+    wanted."""
     arrays = [primal.value for primal in primals]
-    marks = _marked(_wanted(call, primals))
-    return _differentiable(call)(*arrays), (arrays, marks)
+    marks, left = _marked(_wanted(call, primals)), call.attention._left()
+    every = call._replace(asked=(*call.asked, *(place for place in left.values() if place not in call.asked)))
+    outputs = _differentiable(every)(*arrays)
+    saved = {name: outputs[every.asked.index(place)] for name, place in left.items()}
+    return outputs[:len(call.asked)], (arrays, marks, saved)
 
 
 def _wanted(call: Call, primals: Primals) -> typing.List[bool]:
@@ -107,9 +112,9 @@ def _unmarked(marks: typing.Any, count: int) -> typing.List[bool]:
 
 def _backward(call: Call, kept: typing.Any, cotangents: Arrays) -> typing.Tuple[typing.Any, ...]:
     """The gradients that are wanted, and None for others. Cotangents that are 0 are not given: the library knows."""
-    arrays, marks = kept
+    arrays, marks, saved = kept
     wanted, backward = _unmarked(marks, len(arrays)), call.attention.backward
-    tensors = {info.name: array for info, array in zip(call.inputs, arrays)}
+    tensors = {**{info.name: array for info, array in zip(call.inputs, arrays)}, **saved}
     tensors.update((f"grad_{info.name}", cotangent) for info, cotangent in zip(call.outputs, cotangents)
                    if not isinstance(cotangent, SymbolicZero))
     names = [f"grad_{info.name}" for info, is_wanted in zip(call.inputs, wanted) if is_wanted]

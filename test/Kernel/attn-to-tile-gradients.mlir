@@ -1,22 +1,42 @@
 // RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile=print-regions -o %t.mlir 2>&1 | FileCheck %s
+// RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile="print-regions target=gpu" -o %t.mlir 2>&1 | FileCheck %s --check-prefix=GPU
 
-// Exact attention: the forward pass leaves the logarithms of its sums, queries read all keys that they see, and blocks of keys all queries
-// that see them, from the diagonal on; heads that share a key are added up in one program.
+// Exact attention: the forward pass leaves the logarithms of its sums. A part of the keys makes all three gradients, blocks of keys with all
+// queries that see them, from the diagonal on; heads that share a key are added up in one program, and parts of queries' gradients where they are read.
 // CHECK-LABEL: region @f_backward_2_softmax
 // CHECK:         output %{{.*}} to workspace0[batch, head, query : rows]
-// CHECK-LABEL: region @f_backward_quadratic grid(batch, head, query tile 64)
-// CHECK:         = row_products(
-// CHECK:         = stage key causal(query) step 64
-// CHECK:           = softmax_weights
-// CHECK:           carry weighted_sums(
-// CHECK:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
-// CHECK-LABEL: region @f_backward_3_key_gradients grid(batch, shared_head, key tile 64)
+// CHECK-LABEL: region @f_backward_key_gradients grid(batch, shared_head, part)
 // CHECK:         = stage head of shared_head step 1
-// CHECK:           = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen)
-// CHECK:             carry transposed_sums(
-// CHECK:           carry compose(
-// CHECK:         to grad_k[batch, shared_head, key : rows, 0 : 16]
-// CHECK:         to grad_v[batch, shared_head, key : rows, 0 : 16]
+// CHECK:           output %{{.*}} to [[SUMS:workspace[0-9]]][part, batch, head, query : rows, 0 : 16]
+// CHECK:         = stage key causal(query) of part step 64
+// CHECK:           = stage head of shared_head step 1
+// CHECK:             = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen masked)
+// CHECK:               %[[BEFORE:.*]] = load [[SUMS]][part, batch, head, query : rows, 0 : 16]
+// CHECK:               = softmax_weights
+// CHECK:               %[[SUM:.*]] = pair_sums(%[[BEFORE]],
+// CHECK:               output %[[SUM]] to [[SUMS]][part, batch, head, query : rows, 0 : 16]
+// CHECK:               carry transposed_sums(
+// CHECK:             carry compose(
+// CHECK:           to grad_k[batch, shared_head, key : rows, 0 : 16]
+// CHECK:           to grad_v[batch, shared_head, key : rows, 0 : 16]
+// CHECK-LABEL: region @f_backward_3_tokens grid(batch, head, query tile 64)
+// CHECK:         = stage part step 1
+// CHECK:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
+
+// A GPU has programs of queries, which read all keys that they see, and others of keys.
+// GPU-LABEL: region @f_backward_quadratic grid(batch, head, query tile 64)
+// GPU:         = row_products(
+// GPU:         = stage key causal(query) step 64
+// GPU:           = softmax_weights
+// GPU:           carry weighted_sums(
+// GPU:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
+// GPU-LABEL: region @f_backward_3_key_gradients grid(batch, shared_head, key tile 64)
+// GPU:         = stage head of shared_head step 1
+// GPU:           = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen)
+// GPU:             carry transposed_sums(
+// GPU:           carry compose(
+// GPU:         to grad_k[batch, shared_head, key : rows, 0 : 16]
+// GPU:         to grad_v[batch, shared_head, key : rows, 0 : 16]
 func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"})
     -> (tensor<1x4x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %o = attn.softmax %q, %k, %v {causal, scale = 0.25 : f64} : tensor<1x4x200x16xf32>, tensor<1x2x200x16xf32>, tensor<1x2x200x16xf32> -> tensor<1x4x200x16xf32>

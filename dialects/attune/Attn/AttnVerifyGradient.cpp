@@ -85,6 +85,12 @@ LogicalResult ExistingOp::verify() {
   return checkShape(*this, "result", getResult().getType(), shapeOf(getSource())); // A80
 }
 
+LogicalResult SavedOp::verify() {
+  if (!isa<BlockArgument>(getGiven())) // A98
+    return emitOpError() << "expected an argument of the function as what a run may give, but got a value that is computed";
+  return success();
+}
+
 LogicalResult UnpoolOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getSource()), like = shapeOf(getLike());
   if (!ShapedType::isDynamic(x[2]) && !divides(x[2], like[2])) // A34

@@ -15,6 +15,8 @@ namespace attune::attn {
 inline constexpr llvm::StringLiteral backwardAttr = "attn.backward";
 /// What the names of cotangents and of gradients begin with, before that of their tensor.
 inline constexpr llvm::StringLiteral gradientPrefix = "grad_";
+/// What the names begin with of tensors that the forward pass leaves for the backward pass, which may do without them.
+inline constexpr llvm::StringLiteral savedPrefix = "saved.";
 
 /// Whether a function computes gradients: its arguments are those of the forward pass, then a cotangent of each output.
 inline bool isBackward(mlir::func::FuncOp function) { return function->hasAttr(backwardAttr); }

@@ -422,6 +422,24 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_EitherOp : Tile_Op<"either", [Pure, AllTypesMatch<["given", "result"]>]> {
+  let summary = "A tensor of the run if it is there, else other memory";
+  let description = [{
+    `given` if its first size is not 0, else `other`: an optional tensor that a run leaves out has no entries. Where it is there, launches that
+    fill `other` have a grid of size 0.
+
+    Constraints: both have the same shape and type of elements.
+
+    ```mlir
+    %sums = tile.either %given, %own : memref<?x4x?xf32, strided<[?, ?, 1]>>, memref<?x4x?xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Memory:$given, Tile_Memory:$other);
+  let results = (outs Tile_Memory:$result);
+  let assemblyFormat = "$given `,` $other attr-dict `:` type($given) `,` type($other)";
+  let hasVerifier = 1;
+}
+
 include "attune/Tile/TileAny.td"
 include "attune/Tile/TileArrive.td"
 include "attune/Tile/TileElementwise.td"

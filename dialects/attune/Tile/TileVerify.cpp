@@ -245,6 +245,13 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult EitherOp::verify() {
+  auto given = cast<MemRefType>(getGiven().getType()), other = cast<MemRefType>(getOther().getType());
+  if (given.getShape() != other.getShape() || given.getElementType() != other.getElementType())
+    return emitOpError() << "expected memories of one shape and type of elements, but got " << given << " and " << other;
+  return success();
+}
+
 LogicalResult WorkspaceOp::verify() {
   auto memory = cast<MemRefType>(getResult().getType());
   if (!memory.getLayout().isIdentity())

@@ -36,7 +36,7 @@ struct Arguments {
   std::string html;               ///< --html: a file; empty: none
   double maxError = 0.05;         ///< --max-error
   uint64_t seed = 0;
-  bool inputs = false, backward = false;
+  bool inputs = false, backward = false, save = false;
   std::optional<int64_t> batch, queries, keys, sequences;
   int64_t threads = 0;            ///< 0: every CPU
   int64_t plan = 0;               ///< --plan: its place in the order of prices

@@ -44,8 +44,11 @@ llvm::Expected<std::vector<NamedTensor>> readWanted(const TensorSource &source, 
 /// Without a spec the interface tells what to read.
 llvm::Expected<RunTensors> readTensors(const target::LibraryDescription &interface, llvm::StringRef source);
 
-/// Adds outputs of the interface's shapes, zeroed; the sizes are those of the inputs.
-llvm::Error makeOutputs(const target::LibraryDescription &interface, RunTensors &tensors);
+/// Adds those of the interface's `saved.*` inputs, which a run may leave out, that are there.
+llvm::Error readSaved(const target::LibraryDescription &interface, llvm::StringRef source, RunTensors &tensors);
+
+/// Adds outputs of the interface's shapes, zeroed; the sizes are those of the inputs. `save`: what is left for gradients too.
+llvm::Error makeOutputs(const target::LibraryDescription &interface, RunTensors &tensors, bool save = false);
 
 /// Writes the outputs to a folder, as f32 or i32.
 llvm::Error writeOutputs(const RunTensors &tensors, llvm::StringRef folder);

@@ -99,7 +99,8 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"linear", "linear", "bool", "false", "differentiate attention of features as what goes through states, in time O(n), where it can be">
+    Option<"linear", "linear", "bool", "false", "differentiate attention of features as what goes through states, in time O(n), where it can be">,
+    Option<"save", "save", "bool", "false", "take what the forward pass leaves, `saved.o` and `saved.lse` of exact attention, as arguments behind the others">
   ];
   let statistics = [Statistic<"numFunctions", "functions-differentiated", "Number of functions whose gradients were built">];
   let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::func::FuncDialect"];

@@ -128,6 +128,7 @@ struct FunctionSelection {
   std::vector<std::string> single; ///< attentions that have one form only
   std::vector<Pin> unbound;        ///< pins that are in none of the plans
   bool isSoftmax = false; ///< the function is exact softmax
+  std::optional<int64_t> leftBytes; ///< what a run leaves for its gradients (KeepForBackward.h); none: it has none
   std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first

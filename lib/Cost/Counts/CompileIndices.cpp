@@ -59,6 +59,8 @@ FailureOr<Register> IndexCompiler::sizeOf(Value memory, unsigned dimension) {
 }
 
 FailureOr<Register> IndexCompiler::sizeOfHostMemory(Value memory, unsigned dimension) {
+  if (auto either = memory.getDefiningOp<tile::EitherOp>()) // both have the same sizes where both are there
+    memory = either.getOther();
   if (auto argument = dyn_cast<BlockArgument>(memory))
     return inputOf(argument.getArgNumber(), dimension);
   auto workspace = memory.getDefiningOp<tile::WorkspaceOp>();

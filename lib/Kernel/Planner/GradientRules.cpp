@@ -10,7 +10,8 @@
 //   keys:  blocks of keys       for each query tile:  w = …;  v̄ += w₁ᵀ ō,  k̄ += w₂ᵀ q    one stage for all sums of weights that are made of the
 //                                                                                        same ones; heads that share keys one after another
 //
-// Weights of pairs are made again in both from what lies in memory, so no kernel has to add to what another one adds to.
+// Weights of pairs are made again in both from what lies in memory, so no kernel has to add to what another one adds to; on a CPU sums over keys of
+// the weights that a region of keys makes come from that region (JointGradients.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
@@ -159,7 +160,7 @@ static Stage queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
   if (seen.causal)
     keys.causal = Axis::Query;
   (*extents)[Axis::Query].sees = Axis::Key;
-  bool some = static_cast<bool>(seen.lengths);
+  bool some = seen.lengths || !draft.partSums.empty(); // sums over keys have those behind the last one
   Stage stage{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, some}}, extents};
   if (seen.causal)
     stage.segments = {{"entering", Border::Begin, Border::Entered, /*masked=*/true}, {"seen", Border::Entered, Border::Seen, some}};
@@ -183,7 +184,7 @@ Tiles kernel::buildSumOverQueries(OpResult result, RegionDraft &draft, const Pla
       for (const Source &x : draft.blocks(sum.getRhs(), rows))
         llvm::append_range(operands, ArrayRef<Source>{w, x});
     }
-    source = fusion::stream(queriesOfKeys(draft, keysOfSum(op)), {terms::transposedSums(widthsOf(sums), draft.wide()), operands});
+    source = fusion::stream(queriesOfKeys(draft, keysOfSum(op)), {terms::transposedSums(widthsOf(sums), draft.wide()), operands, sumsOfParts(draft, at)});
   }
   Tiles tiles{source, {}, 0};
   for (attn::ContractOp sum : sums)
@@ -273,6 +274,8 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
   Axis head = heads == problem.heads() ? Axis::Head : Axis::SharedHead;
   Place at{Axis::Key, head, heads};
+  if (SmallVector<attn::ContractOp> joint = sumsBeside(draft, streamOf(reduction)); !joint.empty())
+    return writeJointly(draft, reduction, outputs, at, joint);
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, head);
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
   for (const WrittenValue &each : outputs)

@@ -30,6 +30,8 @@ template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<
 }
 /// What each entry and head adds to the gradient of a map's parameter.
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
+/// What the steps over queries add to the sums over keys that a region makes beside its own.
+llvm::SmallVector<fusion::RegionOutput, 1> sumsOfParts(RegionDraft &draft, const Place &at);
 /// The stage over the heads of a group, `count` for each head of the axis `shared`.
 fusion::Stage membersOf(const RegionPlanner &plan, fusion::Axis shared, int64_t count);
 

@@ -34,6 +34,8 @@ Tiles RegionDraft::make(Value value, const Place &at) {
     return {bound->second.first, {cast<OpResult>(value).getResultNumber()}, bound->second.second};
   if (auto bound = ofResults.find(op); bound != ofResults.end())
     return bound->second[cast<OpResult>(value).getResultNumber()];
+  if (std::optional<Tiles> sum = host.sumOfParts(value, *this, at))
+    return *sum;
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (const kernel::Tokens *tokens = host.placeOf(value); tokens) {
     if (at.slice) {

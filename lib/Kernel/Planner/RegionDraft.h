@@ -61,6 +61,12 @@ public:
   const Problem problem;
   RegionPlanner plan;
   const OpSet reads; ///< the ops that the region computes
+  /// Sums over keys of the weights that the region makes, and where those of each part of the keys lie (JointGradients.cpp).
+  struct PartSum {
+    attn::ContractOp sum;
+    mlir::Value memory;
+  };
+  llvm::SmallVector<PartSum, 1> partSums;
 
 private:
   Place inSlice(Place at, fusion::Axis axis) const {

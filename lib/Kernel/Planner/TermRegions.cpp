@@ -77,6 +77,8 @@ static bool isBehindSameStream(Operation *op, Operation *reduction) {
 LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op ? ruleOf(op) : nullptr;
+  if (isInParts(value))
+    return success();
   if (readsPairs(reader, value) != arePairs(value))
     return reader->emitError() << "expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum "
                                   "over keys reads them, and nowhere else (weights are in no memory)";
@@ -367,7 +369,7 @@ SmallVector<RegionOutput, 1> kernel::outputsOf(RegionDraft &draft, ArrayRef<Writ
 
 Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
   Operation *op = value.getDefiningOp();
-  const TermRule *rule = op && !host.placeOf(value) ? ruleOf(op) : nullptr;
+  const TermRule *rule = op && !host.placeOf(value) && !host.isInParts(value) ? ruleOf(op) : nullptr;
   if (!rule)
     return Value();
   if (auto map = dyn_cast<attn::MapOp>(op))
@@ -578,6 +580,11 @@ static bool isOfRows(Value value, const Operation *of) {
 
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
+  if (attn::ContractOp partner = partnerOf(reduction)) {
+    if (!isInParts(reduction->getResult(0)) && failed(writePartner(partner)))
+      return failure();
+    reduction = isInParts(reduction->getResult(0)) ? nullptr : reduction;
+  }
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
   SmallVector<WrittenValue, 2> outputs{{value, output}};
   if (reduction && !ofKeys)

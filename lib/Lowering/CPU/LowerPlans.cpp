@@ -51,6 +51,7 @@ private:
   LogicalResult operation(Operation *op);
   LogicalResult conditional(scf::IfOp op);
   void allocate(tile::WorkspaceOp op);
+  void choose(tile::EitherOp op);
   void launch(tile::LaunchOp op);
   void launchPending();
   void launchTogether(ArrayRef<tile::LaunchOp> ops);
@@ -77,6 +78,20 @@ void PlanEmitter::allocate(tile::WorkspaceOp op) {
   Value bytes = emit.mul(elements, type.getElementTypeBitWidth() / 8);
   Value lines = arith::DivUIOp::create(emit, emit.add(bytes, 63), emit.constant(64));
   workspace = emit.add(workspace, emit.mul(lines, 64));
+  memories[op.getResult()] = memory;
+}
+
+/// That of the tensor if the run has it.
+void PlanEmitter::choose(tile::EitherOp op) {
+  Memory memory = memories.lookup(op.getGiven()), other = memories.lookup(op.getOther());
+  Value there = arith::CmpIOp::create(emit, arith::CmpIPredicate::ne, memory.sizes.front(), emit.constant(0));
+  auto pick = [&](Value &given, Value own) { given = arith::SelectOp::create(emit, there, given, own); };
+  if (launches)
+    pick(memory.pointer, other.pointer);
+  for (auto [given, own] : llvm::zip_equal(memory.sizes, other.sizes))
+    pick(given, own);
+  for (auto [given, own] : llvm::zip_equal(memory.strides, other.strides))
+    pick(given, own);
   memories[op.getResult()] = memory;
 }
 
@@ -190,6 +205,10 @@ LogicalResult PlanEmitter::operation(Operation *op) {
       return op->emitOpError()
              << "expected to be at the top of its function, as its size may not depend on a condition";
     allocate(workspace);
+    return success();
+  }
+  if (auto either = dyn_cast<tile::EitherOp>(op)) {
+    choose(either);
     return success();
   }
   if (auto launch = dyn_cast<tile::LaunchOp>(op)) {

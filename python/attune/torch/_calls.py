@@ -6,7 +6,7 @@ import typing
 import torch
 
 from .._errors import ArgumentError
-from ._op import spec_text, with_unit_rows
+from ._op import call, spec_text, with_unit_rows
 
 DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 Tensor = typing.Optional[torch.Tensor]
@@ -30,5 +30,4 @@ def run(sizes: typing.Mapping[str, int], fields: typing.Mapping[str, typing.Any]
     entries = {"batch": "?"} if given.get("offsets") is None else {"packed": True, "sequences": "?"}
     text = spec_text({**entries, "queries": "?", **fixed, **fields})
     tensors = {name: with_unit_rows(tensor) for name, tensor in given.items() if tensor is not None}
-    results = torch.ops.attune.attend(list(tensors.values()), ",".join(tensors), text, tokens_first)
-    return typing.cast(typing.List[torch.Tensor], results)
+    return call(list(tensors.values()), list(tensors), text, tokens_first)

@@ -9,7 +9,7 @@ from .._errors import ArgumentError
 from .._tools import init
 from ._calls import DTYPES, Tensor
 from ._masks import is_causal, key_lengths
-from ._op import written
+from ._op import call, written
 
 # What a model learns; the rest of what a mechanism draws are buffers.
 LEARNED = ("e", "f", "focus", "lepe")
@@ -115,7 +115,7 @@ class MultiheadAttention(nn.Module):
             tensors.append(lengths)
         tensors += [getattr(self, name) for name in self._own]
         text = self._texts[DTYPES[q.dtype], causal, lengths is not None]
-        return torch.ops.attune.attend(tensors, ",".join([*names, *self._own]), text, True)[0]
+        return call(tensors, [*names, *self._own], text, tokens_first=True)[0]
 
     def _heads(self, tokens: torch.Tensor, heads: int) -> torch.Tensor:
         """[batch, n, heads · d] as [batch, heads, n, d], a view."""

@@ -12,7 +12,7 @@ import torch
 from .. import _fork
 from .._attention import Attention
 from .._compile import compile, reopened
-from .._errors import ArgumentError
+from .._errors import ArgumentError, CompileError, SpecError
 from .._frameworks import framework_of
 from .._spec import SpecLike, normalized, read_spec
 
@@ -37,14 +37,14 @@ class _Prepared:
         self.known: "collections.OrderedDict[typing.Any, typing.Tuple[Attention, typing.List[torch.Tensor]]]" = \
             collections.OrderedDict()
 
-    def get(self, spec: str, parameters: typing.Dict[str, torch.Tensor], backward: bool = False) -> Attention:
-        key = (spec, backward, tuple((name, tensor.data_ptr()) for name, tensor in parameters.items()))
+    def get(self, spec: str, parameters: typing.Dict[str, torch.Tensor]) -> Attention:
+        """Of a spec with gradients, those are prepared with it."""
+        key = (spec, tuple((name, tensor.data_ptr()) for name, tensor in parameters.items()))
         with self.lock:
             attention, copies = self.known.get(key, (None, []))
             if attention is None or not all(map(same, copies, parameters.values())):
                 # Another one, since a thread may be running what is there.
-                attention = reopened(opened(spec), spec)
-                attention = (attention.backward if backward else attention).prepare(parameters)
+                attention = reopened(opened(spec), spec).prepare(parameters)
                 self.known[key] = attention, [tensor.clone() for tensor in parameters.values()]
             self.known.move_to_end(key)
             if len(self.known) > MOST_PREPARED:
@@ -75,9 +75,10 @@ def _plan(spec: str, names: str, backward: bool = False) -> _Plan:
     return _Plan(attention, row, parameters)
 
 
-def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: bool) -> typing.List[torch.Tensor]:
+def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: bool, positions: typing.Sequence[int]) -> \
+        typing.List[torch.Tensor]:
     """Memory for the outputs: row-major, or o with the heads behind the tokens."""
-    shapes = attention._output_shapes(row)
+    shapes = attention._output_shapes(row, positions)
     if None in shapes:
         raise ArgumentError(f"expected the inputs of {attention!r}, but got "
                             f"{', '.join(str(list(tensor.shape)) for tensor in row if tensor is not None)}")
@@ -86,32 +87,44 @@ def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: boo
         shapes[0] = (first[0], first[2], first[1], first[3])
     framework = framework_of(row[0])
     return [framework.empty(typing.cast(typing.Tuple[int, ...], shape), row[0], attention._own_dtype(position))
-            for position, shape in zip(attention._outputs, shapes)]
+            for position, shape in zip(positions, shapes)]
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach() if tensor.requires_grad else tensor
 
 
+def _written(attention: Attention, wanted: str) -> typing.List[int]:
+    """The outputs of the operator: those of the spec and, if there are gradients to come, what is left for them."""
+    left = attention._left().values() if wanted else ()
+    return [*attention._shown, *(place for place in left if place not in attention._shown)]
+
+
 @torch.library.custom_op("attune::attend", mutates_args=())
-def _attend(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> typing.List[torch.Tensor]:
+def _attend(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool, wanted: str = "") -> \
+        typing.List[torch.Tensor]:
+    """The outputs of a spec. `wanted` names the tensors whose gradients are to come: then the spec is compiled with them."""
+    spec = _with_gradients(spec, wanted) if wanted else spec
     attention, places, parameters = _plan(spec, names)
     if parameters:
         attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()})
     row = [None if place is None else _plain(tensors[place]) for place in places]
-    results = _empty(attention, row, tokens_first)
-    for position, result in zip(attention._outputs, results):
+    written = _written(attention, wanted)
+    results = _empty(attention, row, tokens_first, written)
+    for position, result in zip(written, results):
         row[position] = result
     if tokens_first and results[0].dim() == 4:
-        row[next(iter(attention._outputs))] = results[0].transpose(1, 2)
+        row[written[0]] = results[0].transpose(1, 2)
     attention._call(row, {}, {})
     return results
 
 
 @_attend.register_fake
-def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> typing.List[torch.Tensor]:
-    attention, places, _ = _plan(spec, names)
-    return _empty(attention, [None if place is None else tensors[place] for place in places], tokens_first)
+def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool, wanted: str = "") -> \
+        typing.List[torch.Tensor]:
+    attention, places, _ = _plan(_with_gradients(spec, wanted) if wanted else spec, names)
+    row = [None if place is None else tensors[place] for place in places]
+    return _empty(attention, row, tokens_first, _written(attention, wanted))
 
 
 @torch.library.custom_op("attune::attend_backward", mutates_args=())
@@ -120,7 +133,7 @@ def _attend_backward(tensors: typing.List[torch.Tensor], names: str, spec: str, 
     with and, behind them, the cotangents that there are."""
     attention, places, parameters = _plan(spec, names, backward=True)
     if parameters:
-        attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()}, backward=True)
+        attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()}).backward
     row = [None if place is None else _plain(tensors[place]) for place in places]
     results = attention._call(row, {}, None)
     named = {attention._output_names[0]: results} if isinstance(results, torch.Tensor) else results
@@ -143,9 +156,10 @@ _attend_backward.register_autograd(_twice)
 
 
 def _keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
-    tensors, ctx.names, ctx.spec, ctx.tokens_first = inputs
+    tensors, ctx.names, ctx.spec, ctx.tokens_first, wanted = inputs
     ctx.has_cotangent = [result.is_floating_point() for result in output]
-    ctx.save_for_backward(*tensors)
+    ctx.left = _names_left(ctx.spec, wanted)
+    ctx.save_for_backward(*tensors, *(output[place] for _, place in ctx.left))
 
 
 def with_unit_rows(tensor: torch.Tensor) -> torch.Tensor:
@@ -155,8 +169,14 @@ def with_unit_rows(tensor: torch.Tensor) -> torch.Tensor:
 
 def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]]) -> typing.Any:
     """A cotangent that is None is 0, and nothing is computed for tensors that need no gradient."""
-    tensors, names = list(context.saved_tensors), context.names.split(",")
+    names = context.names.split(",")
+    tensors, left = list(context.saved_tensors[:len(names)]), context.saved_tensors[len(names):]
     needed = [name for name, needs in zip(names, context.needs_input_grad[0]) if needs]
+    taken = dict(_names_left(context.spec, ",".join(needed)))
+    for (name, place), tensor in zip(context.left, left):
+        if name in taken:
+            tensors.append(tensor.transpose(1, 2) if context.tokens_first and place == 0 and tensor.dim() == 4 else tensor)
+            names.append(name)
     for output, gradient, floats in zip(_output_names(context.spec), gradients, context.has_cotangent):
         if gradient is not None and floats:
             turned = gradient.transpose(1, 2) if context.tokens_first and output == "o" and gradient.dim() == 4 else gradient
@@ -165,10 +185,33 @@ def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[to
     results = torch.ops.attune.attend_backward(tensors, ",".join(names), _with_gradients(context.spec, ",".join(needed)),
                                                ",".join(needed))
     by_name = dict(zip(needed, results))
-    return [by_name.get(name) for name in context.names.split(",")], None, None, None
+    return [by_name.get(name) for name in context.names.split(",")], None, None, None, None
 
 
 _attend.register_autograd(_backward, setup_context=_keep)
+
+
+@torch.compiler.assume_constant_result
+@functools.lru_cache(maxsize=4096)
+def _names_left(spec: str, wanted: str) -> typing.Tuple[typing.Tuple[str, int], ...]:
+    """What the operator leaves for its gradients: by the name under which they take it, its place among the outputs."""
+    if not wanted:
+        return ()
+    attention = opened(_with_gradients(spec, wanted))
+    written = _written(attention, wanted)
+    return tuple((name, written.index(place)) for name, place in attention._left().items())
+
+
+@torch.compiler.assume_constant_result
+@functools.lru_cache(maxsize=4096)
+def _wanted(spec: str, names: str) -> str:
+    """The names of these tensors if there are gradients of them; without, the forward pass goes on as it is, and the
+    backward pass says why there are none."""
+    try:
+        opened(_with_gradients(spec, names))
+    except (CompileError, SpecError):
+        return ""
+    return names
 
 
 @torch.compiler.assume_constant_result
@@ -204,19 +247,28 @@ def spec_text(spec: SpecLike) -> str:
     return text if "\n" in text or text.startswith("{") else text + "\n"
 
 
+def call(tensors: typing.Sequence[torch.Tensor], names: typing.Sequence[str], text: str, tokens_first: bool) -> \
+        typing.List[torch.Tensor]:
+    """The operator: the outputs of the spec of this text, then what is left for gradients if there may be some."""
+    needed = [name for name, tensor in zip(names, tensors) if tensor.requires_grad] if torch.is_grad_enabled() else []
+    wanted = _wanted(text, ",".join(needed)) if needed else ""
+    results = torch.ops.attune.attend(list(tensors), ",".join(names), text, tokens_first, wanted)
+    return typing.cast(typing.List[torch.Tensor], results)
+
+
 def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tensor) -> typing.Any:
     """The output of a spec for tensors by name, inputs and parameters alike: the operator `attune::attend`. A spec with
     further results gives all by name, as `Attention` does.
 
     `tokens_first` gives o as [batch, n, heads, dv], which a projection of the heads together reads without a copy.
     Parameters (`omega`, `e`, `wq` …) are prepared when they are first seen or have changed; that they have not is
-    checked by their content. Under autograd the gradients of what needs them are computed by compiled code, too, which is
-    compiled when they are first asked for.
+    checked by their content. Under autograd the gradients of what needs them are computed by compiled code, too: where a
+    tensor requires one, the spec is compiled with its gradients, and of exact attention o and one number a row are kept.
     """
     given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     text = spec_text(spec)
-    results = torch.ops.attune.attend(list(given.values()), ",".join(given), text, tokens_first)
-    return results[0] if len(results) == 1 else dict(zip(_output_names(text), results))
+    results, names = call(list(given.values()), list(given), text, tokens_first), _output_names(text)
+    return results[0] if len(names) == 1 else dict(zip(names, results))
 
 
 @torch.compiler.assume_constant_result

@@ -252,3 +252,13 @@ func.func @f(%c: tensor<1x2x6x4xf32>, %w: tensor<2x4x3xf32>) {
       -> tensor<1x2x6x4xf32>, tensor<2x4x3xf32>, tensor<2x5xf32>
   return
 }
+
+// -----
+
+// A98
+func.func @f(%a: tensor<1x2x6xf32>, %b: tensor<1x2x6xf32>) {
+  %c = attn.add %a, %b : tensor<1x2x6xf32>
+  // expected-error @below {{expected an argument of the function as what a run may give, but got a value that is computed}}
+  %s = attn.saved %c else %a : tensor<1x2x6xf32>
+  return
+}

@@ -53,6 +53,12 @@ func.func @softmax(%q: tensor<2x8x48x64xbf16>, %k: tensor<2x2x80x64xbf16>, %l: t
   return
 }
 
+func.func @saved(%given: tensor<2x4x200xf32>, %sums: tensor<2x4x200xf32>) {
+  // CHECK: attn.saved %{{.*}} else %{{.*}} : tensor<2x4x200xf32>
+  %lse = attn.saved %given else %sums : tensor<2x4x200xf32>
+  return
+}
+
 func.func @blocks(%w: tensor<2x4x128x128xf32>) {
   // CHECK: attn.only_blocks %{{.*}} {block = 32 : i64, outside} : tensor<2x4x128x128xf32>
   %d = attn.only_blocks %w {block = 32 : i64, outside} : tensor<2x4x128x128xf32>

@@ -824,6 +824,14 @@ func.func @f(%n: index) {
 
 // -----
 
+func.func @f(%given: memref<4x4xf32>, %other: memref<4x4xbf16>) {
+  // expected-error @below {{expected memories of one shape and type of elements, but got 'memref<4x4xf32>' and 'memref<4x4xbf16>'}}
+  %m = tile.either %given, %other : memref<4x4xf32>, memref<4x4xbf16>
+  return
+}
+
+// -----
+
 // Constants: a tile of f32, a number that f32 does not hold.
 tile.kernel @k() grid(batch) {
   // expected-error @below {{expected a tile of f32, but got 'tensor<4xf16>'}}

@@ -182,7 +182,10 @@ tile.kernel @arguments(%a: index, %b: i64, %c: f32, %d: memref<?xi32>, %e: memre
 }
 
 // CHECK-LABEL: func.func @plan
-func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %batch: index, %pieces: index) {
+func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %batch: index, %pieces: index,
+                %given: memref<?x4x?xf32, strided<[?, ?, 1]>>, %own: memref<?x4x?xf32>) {
+  // CHECK: tile.either %{{.*}}, %{{.*}} : memref<?x4x?xf32, strided<[?, ?, 1]>>, memref<?x4x?xf32>
+  %sums = tile.either %given, %own : memref<?x4x?xf32, strided<[?, ?, 1]>>, memref<?x4x?xf32>
   // CHECK: tile.launch @copy grid(%{{.*}}) (%{{.*}}, %{{.*}}) : memref<?x64xf32>, memref<?x64xf32>
   tile.launch @copy grid(%blocks) (%in, %out) : memref<?x64xf32>, memref<?x64xf32>
   // CHECK: tile.workspace(%{{.*}}, %{{.*}}) : memref<?x4x?x64x64xf32>

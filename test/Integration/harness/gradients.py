@@ -1,12 +1,15 @@
 """Runs specs backward with drawn tensors and judges every gradient by the oracle; exits 1 if one is outside its tolerance.
 
 Each spec gets `gradients: all`, unless --own, or those that --gradients names. --ways says how each is run: `reference` by the
-interpreter, `run` by `attnc run --backward`. Rows of keys that do not exist are NaN. A spec that this version does not support yet is
+interpreter, `run` by `attnc run --backward`, `saved` by that with what a forward run has left, which has to count: with other numbers
+in its place the gradients have to be others. Rows of keys that do not exist are NaN. A spec that this version does not support yet is
 skipped, which is said; --at-least says how many there must be that are not.
 """
 
+import dataclasses
 import functools
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,13 +96,41 @@ def gradients(args, way, case, folder):
     return f"expected gradients alone, but got {wrong[0]}" if wrong else {name[5:]: array for name, array in results.items()}
 
 
+def files_saved(args, case, folder):
+    """A folder with the case's files and what a forward run leaves; nothing if that is nothing."""
+    shutil.copytree(case.files, folder)
+    out = folder.parent / "forward"
+    attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", out, "--save", *flags_of(args, "run"))
+    left = next((path for name in ("saved.lse", "lse") if (path := out / f"{name}.npy").exists()), None)
+    if left is not None:
+        shutil.copy(left, folder / "saved.lse.npy")
+        shutil.copy(out / "o.npy", folder / "saved.o.npy")
+    return folder if left else None
+
+
+def gradients_saved(args, case, folder):
+    """The gradients of a run that is given what the forward run has left; as a text what went wrong."""
+    files = files_saved(args, case, folder / "files")
+    if files is None:
+        return "nothing is saved (not supported yet)"
+    got = gradients(args, "saved", dataclasses.replace(case, files=files), folder / "given")
+    lse = np.load(files / "saved.lse.npy")
+    np.save(files / "saved.lse.npy", np.where(np.isfinite(lse), lse + 1, lse))
+    spoiled = gradients(args, "saved", dataclasses.replace(case, files=files), folder / "spoiled")
+    if isinstance(got, str) or isinstance(spoiled, str):
+        return got if isinstance(got, str) else spoiled
+    same = [name for name in got if np.array_equal(got[name], spoiled[name]) and got[name].any()]
+    return f"expected gradients that read the saved lse, but that of {same[0]} does not" if same else got
+
+
 def is_unsupported(got):
     return isinstance(got, str) and "not supported yet" in got
 
 
 def run_way(args, way, case, exact, folder):
     """True, False, or nothing where the spec is not supported yet."""
-    got, named = gradients(args, way, case, folder / way), f"{case.spec.stem} {case.fields['dtype']} {way}"
+    computed = gradients_saved(args, case, folder / way) if way == "saved" else gradients(args, way, case, folder / way)
+    got, named = computed, f"{case.spec.stem} {case.fields['dtype']} {way}"
     if is_unsupported(got):
         print(f"SKIP: {named}: {next(line for line in got.splitlines() if 'not supported yet' in line)}", flush=True)
         return None

@@ -31,6 +31,23 @@ class Numbers(unittest.TestCase):
             exact = expected(spec, {name: rounded(from_storage(a, dtype), dtype) for name, a in given.items()})
             self.assertLess(relative_error(from_storage(got, dtype), exact), TOLERANCE[dtype])
 
+    def test_gradients_take_what_a_run_leaves(self):
+        attend, given = attune.compile(linear(mechanism={"kind": "softmax"}, gradients=["q", "v"])), tokens()
+        o = attend(**given)
+        self.assertEqual(o.shape, given["q"].shape)  # what is left has to be asked for
+        lse = np.zeros(o.shape[:3], np.float32)
+        again = np.zeros_like(o)
+        attend(**given, out={"o": again, "saved_lse": lse})
+        np.testing.assert_array_equal(again, o)
+        computed = attend.backward(**given, grad_o=o)
+        left = attend.backward(**given, grad_o=o, saved_o=o, saved_lse=lse)
+        half = attend.backward(**given, grad_o=o, saved_lse=lse)
+        wrong = attend.backward(**given, grad_o=o, saved_o=o, saved_lse=lse + 1)
+        for name in ("grad_q", "grad_v"):
+            np.testing.assert_array_equal(left[name], computed[name])
+            np.testing.assert_array_equal(half[name], computed[name])
+            self.assertGreater(relative_error(wrong[name], computed[name]), 0.1)
+
     def test_one_compilation_serves_any_length(self):
         attend = attune.compile(linear())
         for batch, length in ((1, 1), (3, 65), (1, 700), (0, 5), (2, 0)):

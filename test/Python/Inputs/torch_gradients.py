@@ -54,6 +54,19 @@ class Gradients(unittest.TestCase):
             both = [lambda q, k, v, of=of: of(q, k, v, is_causal=True, enable_gqa=True) for of in (at.scaled_dot_product_attention, exact)]
             self.same(*both, *tensors)
 
+    def test_what_the_forward_pass_leaves(self):
+        """It is read: with other numbers in its place the gradients are others."""
+        q, k, v = drawn(*[(1, 2, 50, 16)] * 3)
+        for tokens_first in (False, True):
+            spec = {"attention": "a", "dtype": "f32", "batch": "?", "queries": "?", "heads": 2, "head_dim": 16, "mechanism": {"kind": "softmax"}}
+            o = at.attend(spec, q=q, k=k, v=v, tokens_first=tokens_first)
+            saved = o.grad_fn.saved_tensors
+            self.assertEqual([list(tensor.shape) for tensor in saved[3:]], [list(o.shape), [1, 2, 50]])
+            right = torch.autograd.grad(o.sum(), (q, k, v), retain_graph=True)
+            saved[4].data.add_(1)
+            wrong = torch.autograd.grad(o.sum(), (q, k, v))
+            self.assertTrue(all((a - b).norm() > 1e-2 * a.norm() for a, b in zip(right[:1] + right[2:], wrong[:1] + wrong[2:])))
+
     def test_keys_that_do_not_exist(self):
         mask = (torch.arange(70) < torch.tensor([30, 70])[:, None])[:, None, None]
         tensors = drawn((2, 3, 50, 24), (2, 3, 70, 24), (2, 3, 70, 24))

@@ -1,0 +1,181 @@
+//===- JointGradients.cpp - All sums of the same weights in one kernel ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   a program has a part of the keys:
+//     for each key tile:  for each query tile that sees it:  w = …;  v̄ += w₁ᵀ ō,  k̄ += w₂ᵀ q,  Q[part] += w₂ k
+//   rows:  q̄ = Σ_part Q[part], where it is read
+//
+// Weights are made once, for five products of pairs in place of seven. A part adds to rows of its own memory, one tile of keys after another, so
+// sums have an order that sizes alone decide. There are at most eight parts: memory grows by that many times q̄, and no further. On a GPU a program
+// would have too much to do, as it would where the keys are few, for instance compressed ones.
+//
+//===----------------------------------------------------------------------===//
+#include "GradientRules.h"
+
+#include "HostBuilder.h"
+#include "Regions/KeyStage.h"
+#include "Terms.h"
+#include "attune/Attn/Packed.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+static constexpr SequenceCuts partsOfKeys{/*parts=*/8, /*perPart=*/1, /*chunk=*/512};
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// The sum over queries of the weights that this is the sum over keys of; null if there is none.
+static attn::ContractOp sumOfSameWeights(attn::ContractOp rows) {
+  for (Operation *user : rows.getLhs().getUsers())
+    if (auto sum = dyn_cast<attn::ContractOp>(user); sum && sum.getLhs() == rows.getLhs() && sumsQueries(sum))
+      return sum;
+  return nullptr;
+}
+
+/// Whether there are known to be few keys, for more queries than that: then the programs of queries are worth more than what they save.
+static bool areFew(Value keys, Value queries) {
+  int64_t count = shapeOf(keys)[2], rows = shapeOf(queries)[2];
+  return !ShapedType::isDynamic(count) && count < partsOfKeys.chunk && (ShapedType::isDynamic(rows) || rows > count);
+}
+
+attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
+  auto rows = dyn_cast_or_null<attn::ContractOp>(reduction);
+  if (!rows || !sumsKeys(rows) || schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced())
+    return nullptr;
+  attn::ContractOp sum = sumOfSameWeights(rows);
+  if (!sum || attn::isPacked(rows->getParentOfType<func::FuncOp>()) || !sumsAsWritten(rows))
+    return nullptr;
+  SeenKeys seen = keysOfSum(rows);
+  return seen.window || areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;
+}
+
+LogicalResult HostBuilder::writePartner(attn::ContractOp sum) {
+  auto isBehind = [&](Value value) {
+    Operation *reduction = isState(value) ? nullptr : reductionOf(value);
+    return reduction && frameOf(reduction) == Frame::Keys && streamOf(reduction) == streamOf(sum);
+  };
+  for (Value value : missing)
+    if (isBehind(value))
+      return write(value, outputOf(value));
+  for (Operation &op : *sum->getBlock())
+    for (Value value : op.getResults())
+      if (shapeOf(value).size() == 4 && !arePairs(value) && isBehind(value) &&
+          llvm::any_of(value.getUsers(), [&](Operation *user) { return llvm::none_of(user->getResults(), isBehind); }))
+        return LogicalResult(read(value));
+  return success();
+}
+
+SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, const void *stream) const {
+  SmallVector<attn::ContractOp> joint;
+  for (Operation *op : draft.reads) {
+    auto sum = dyn_cast<attn::ContractOp>(op);
+    if (!sum || !sumsQueries(sum) || streamOf(sum) != stream)
+      continue;
+    for (Operation *user : sum.getLhs().getUsers())
+      if (auto rows = dyn_cast<attn::ContractOp>(user); rows && partnerOf(rows) && rows.getLhs() == sum.getLhs() && !llvm::is_contained(joint, rows))
+        joint.push_back(rows);
+  }
+  return joint;
+}
+
+/// Where rows of a part's sums lie, [part, batch, head, rows, columns].
+static SmallVector<Dimension, 4> placeInPart(int64_t width, int64_t column, Axis head) {
+  Dimension columns = columnsOf(width);
+  columns.add = column;
+  return {entryOf(Axis::Part), entryOf(Axis::Batch), entryOf(head), rowsOf(Axis::Query), columns};
+}
+
+/// The products with a tile of keys, added to what lies there.
+static void appendSums(SmallVectorImpl<RegionOutput> &outputs, const RegionDraft::PartSum &joint, RegionDraft &draft, const Place &at) {
+  attn::ContractOp rows = joint.sum;
+  Source w = draft.read(rows.getLhs(), {Axis::Query, at.head, at.heads});
+  if (!areMasked(rows.getLhs()))
+    w = term(terms::visible(), {w});
+  int64_t column = 0;
+  for (auto [x, width] : llvm::zip_equal(draft.blocks(rows.getRhs(), at), featureWidths(rows.getRhs()))) {
+    SmallVector<Dimension, 4> place = placeInPart(width, column, at.head);
+    Source before = fusion::memory(joint.memory, place, setOf({Axis::Key, Axis::Query}));
+    outputs.push_back({term(terms::pairSums(draft.wide(), /*transposed=*/false), {before, w, x}), joint.memory, place});
+    column += width;
+  }
+}
+
+SmallVector<RegionOutput, 1> kernel::sumsOfParts(RegionDraft &draft, const Place &at) {
+  SmallVector<RegionOutput, 1> outputs;
+  for (const RegionDraft::PartSum &joint : draft.partSums)
+    appendSums(outputs, joint, draft, at);
+  return outputs;
+}
+
+/// Zeros for all rows of the program's part.
+static Source clearParts(const RegionDraft &draft, const Place &at) {
+  Stage queries{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
+  SmallVector<RegionOutput, 1> outputs;
+  for (const RegionDraft::PartSum &joint : draft.partSums) {
+    int64_t column = 0;
+    for (int64_t width : featureWidths(attn::ContractOp(joint.sum).getRhs())) {
+      AxisSet places = setOf({Axis::Part, Axis::Batch, Axis::Head, Axis::Query});
+      outputs.push_back({term(terms::zeros(places, Axis::Query, width), {}), joint.memory, placeInPart(width, column, Axis::Head)});
+      column += width;
+    }
+  }
+  Source clear = stream(queries, {terms::nothing(), {}, outputs});
+  if (at.head == Axis::Head)
+    return clear;
+  return stream(membersOf(draft.plan, at.head, draft.problem.heads() / at.heads), {terms::nothing(), {}, {}, {clear}});
+}
+
+LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction, ArrayRef<WrittenValue> outputs, const Place &at,
+                                        ArrayRef<attn::ContractOp> joint) {
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  Extent &keys = (*extents)[Axis::Key], &part = (*extents)[Axis::Part];
+  part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = partsOfKeys;
+  keys.ofPart = true;
+  draft.plan.extents = extents;
+  TileBuilder host(site.host, site.loc);
+  Value all = host.dim(keys.memory, keys.dimension), rows = draft.problem.query.memory;
+  Value parts = partsOfKeys.partCount(host, all), batch = host.dim(rows, 0), count = tokenCount(host, rows);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  for (attn::ContractOp sum : joint) {
+    ArrayRef<int64_t> shape = shapeOf(sum.getResult());
+    Value memory = site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {parts, batch, count});
+    draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
+  }
+  Stage stage{Axis::Key, draft.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
+  SmallVector<RegionOutput, 1> stored;
+  for (const WrittenValue &each : outputs)
+    llvm::append_range(stored, everyRowOf(draft, each, at));
+  KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, at.head);
+  region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
+  region.effects = {clearParts(draft, at), stream(stage, {terms::nothing(), {}, stored})};
+  return buildKernel(region);
+}
+
+std::optional<Tiles> HostBuilder::sumOfParts(Value value, const RegionDraft &draft, const Place &at) const {
+  Value memory = ofParts.lookup(value);
+  if (!memory)
+    return std::nullopt;
+  SmallVector<int64_t, 2> widths = featureWidths(value);
+  SmallVector<SmallVector<int64_t>> shapes;
+  SmallVector<Source> loads;
+  int64_t column = 0;
+  for (int64_t width : widths) {
+    shapes.push_back({draft.problem.queryTile(), width});
+    loads.push_back(fusion::memory(memory, placeInPart(width, column, at.head)));
+    column += width;
+  }
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  (*extents)[Axis::Part].memory = memory;
+  Stage parts{Axis::Part, 1, {{"parts", Border::Begin, Border::End, false}}, extents};
+  unsigned tiles = loads.size();
+  Source each = tiles == 1 ? loads.front() : term(terms::blocks(), loads);
+  Source sum = stream(parts, {terms::compose(Representation::Plain, shapes), {each}});
+  return Tiles{sum, llvm::to_vector<2>(llvm::seq<unsigned>(0, tiles)), tiles};
+}

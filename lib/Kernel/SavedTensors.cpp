@@ -1,0 +1,89 @@
+//===- SavedTensors.cpp - What a run gives, or is computed again ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//     own   = workspace                     kernels of `computed`, over grids of heads · absent
+//     saved = tile.either given, own        absent = 1 − Π min(entries of a given tensor, 1)
+//
+// What those kernels read is made before, since others may read it too.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+/// The launches do nothing in a run that gives all these tensors.
+static void runUnlessGiven(ArrayRef<tile::LaunchOp> launches, ValueRange given) {
+  for (tile::LaunchOp launch : launches) {
+    OpBuilder builder(launch);
+    TileBuilder host(builder, launch.getLoc());
+    Value there = host.index(1);
+    for (Value tensor : given)
+      there = arith::MulIOp::create(builder, launch.getLoc(), there, host.min(host.dim(tensor, 0), host.index(1)));
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getCalleeAttr());
+    size_t axis = 0; // that of heads, which packed sequences leave alone
+    for (auto [number, counts] : llvm::enumerate(kernel.getGrid().getAsRange<tile::AxisAttr>()))
+      if (counts.getValue() == tile::Axis::Head)
+        axis = number;
+    Value count = launch.getGrid()[axis];
+    launch.getGridMutable()[axis].set(arith::MulIOp::create(builder, launch.getLoc(), count, host.sub(host.index(1), there)));
+  }
+}
+
+LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
+  Operation *op = attn::SavedOp(saved.front()).getComputed().getDefiningOp();
+  for (Value operand : op->getOperands())
+    if (auto type = cast<RankedTensorType>(operand.getType()); type.getRank() == 4 && failed(read(operand)))
+      return failure();
+  Block &block = *site.host.getInsertionBlock();
+  Operation *before = block.empty() ? nullptr : &block.back();
+  SmallVector<Value> given, own;
+  for (attn::SavedOp each : saved) {
+    Value value = each.getComputed();
+    given.push_back(memory(each.getGiven()));
+    auto type = cast<MemRefType>(given.back().getType());
+    if (type.getRank() == 4) {
+      TileBuilder host(site.host, site.loc);
+      Value rows = rowsOf(rowsBehind(value)).memory;
+      own.push_back(tile::WorkspaceOp::create(site.host, site.loc, MemRefType::get(type.getShape(), type.getElementType()),
+                                              ValueRange{host.dim(rows, 0), tokenCount(host, rows)}));
+      if (failed(write(value, Output{own.back(), 0, std::nullopt})))
+        return failure();
+      computed[value] = Tokens{own.back(), 0, type.getDimSize(1), type.getDimSize(3), {}};
+    } else {
+      if (failed(prepareNumbers(value)))
+        return failure();
+      own.push_back(memoryOf(value));
+    }
+  }
+  runUnlessGiven(launchesAfter(block, before, ofTokens), given);
+  for (auto [each, tensor, other] : llvm::zip_equal(saved, given, own)) {
+    Value memory = tile::EitherOp::create(site.host, site.loc, tensor, other);
+    auto type = cast<MemRefType>(memory.getType());
+    Value result = attn::SavedOp(each).getResult();
+    if (type.getRank() == 4)
+      computed[result] = Tokens{memory, 0, type.getDimSize(1), type.getDimSize(3), {}};
+    else
+      workspaces[result] = memory;
+  }
+  return success();
+}
+
+LogicalResult HostBuilder::placeSaved(func::FuncOp function) {
+  llvm::MapVector<Operation *, SmallVector<attn::SavedOp>> all;
+  for (auto saved : function.getOps<attn::SavedOp>())
+    all[saved.getComputed().getDefiningOp()].push_back(saved);
+  for (auto &[op, saved] : all)
+    if (failed(placeSaved(saved)))
+      return failure();
+  return success();
+}
