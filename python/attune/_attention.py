@@ -16,7 +16,7 @@ OFFSETS = ("offsets", "key_offsets")
 SEQUENCES_AND_ONE = "batch + 1"
 WORKSPACE_ALIGNMENT = 64
 # What a run leaves for the run of its gradients, and what that takes: the library's names begin so.
-SAVED = "saved_"
+SAVED = "saved."
 
 
 class TensorInfo(typing.NamedTuple):

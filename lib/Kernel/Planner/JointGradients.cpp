@@ -39,6 +39,28 @@ static attn::ContractOp sumOfSameWeights(attn::ContractOp rows) {
   return nullptr;
 }
 
+/// Whether a kernel of rows reads these weights in any case, as those that are divided by their sum.
+static bool haveOtherSums(Value weights) {
+  return llvm::any_of(weights.getUsers(), [](Operation *user) {
+    const TermRule *rule = ruleOf(user);
+    return rule && rule->frame == Frame::Rows && !isa<attn::ContractOp>(user);
+  });
+}
+
+/// Whether what streams the queries of `sum` is made of what `rows` sums up.
+static bool readsSumsOf(attn::ContractOp sum, Operation *rows) {
+  llvm::SmallPtrSet<Operation *, 32> made{rows};
+  for (Operation *op = rows->getNextNode(); op; op = op->getNextNode()) {
+    if (llvm::none_of(op->getOperands(), [&](Value operand) { return made.contains(operand.getDefiningOp()); }))
+      continue;
+    made.insert(op);
+    auto other = dyn_cast<attn::ContractOp>(op);
+    if (other && sumsQueries(other) && streamOf(other) == streamOf(sum))
+      return true;
+  }
+  return false;
+}
+
 /// Whether there are known to be few keys, for more queries than that: then the programs of queries are worth more than what they save.
 static bool areFew(Value keys, Value queries) {
   int64_t count = shapeOf(keys)[2], rows = shapeOf(queries)[2];
@@ -50,7 +72,7 @@ attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
   if (!rows || !sumsKeys(rows) || schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced())
     return nullptr;
   attn::ContractOp sum = sumOfSameWeights(rows);
-  if (!sum || attn::isPacked(rows->getParentOfType<func::FuncOp>()) || !sumsAsWritten(rows))
+  if (!sum || attn::isPacked(rows->getParentOfType<func::FuncOp>()) || !sumsAsWritten(rows) || haveOtherSums(rows.getLhs()) || readsSumsOf(sum, rows))
     return nullptr;
   SeenKeys seen = keysOfSum(rows);
   return seen.window || areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;

@@ -169,8 +169,8 @@ def with_unit_rows(tensor: torch.Tensor) -> torch.Tensor:
 
 def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]]) -> typing.Any:
     """A cotangent that is None is 0, and nothing is computed for tensors that need no gradient."""
-    names = context.names.split(",")
-    tensors, left = list(context.saved_tensors[:len(names)]), context.saved_tensors[len(names):]
+    names, saved = context.names.split(","), context.saved_tensors  # which can be asked for once
+    tensors, left = list(saved[:len(names)]), saved[len(names):]
     needed = [name for name, needs in zip(names, context.needs_input_grad[0]) if needs]
     taken = dict(_names_left(context.spec, ",".join(needed)))
     for (name, place), tensor in zip(context.left, left):
@@ -203,10 +203,14 @@ def _names_left(spec: str, wanted: str) -> typing.Tuple[typing.Tuple[str, int], 
 
 
 @torch.compiler.assume_constant_result
-@functools.lru_cache(maxsize=4096)
 def _wanted(spec: str, names: str) -> str:
     """The names of these tensors if there are gradients of them; without, the forward pass goes on as it is, and the
     backward pass says why there are none."""
+    return _differentiable(spec, names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _differentiable(spec: str, names: str) -> str:
     try:
         opened(_with_gradients(spec, names))
     except (CompileError, SpecError):
