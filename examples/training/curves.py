@@ -74,6 +74,28 @@ def drawn(runs, axis="loss"):
     return "\n".join([*lines, "</svg>", ""])
 
 
+def spread(numbers, form):
+    """Their mean, and how far from it they go."""
+    mean = sum(numbers) / len(numbers)
+    return form.format(mean) + (f" ± {form.format(max(abs(number - mean) for number in numbers))}" if len(numbers) > 1 else "")
+
+
+def table(runs):
+    """What runs came to, in Markdown: a line for each attention, over its seeds. The loss is the mean of the last fiftieth of the steps."""
+    columns = {"loss": ("{:.3f}", lambda run: smooth(run["losses"], max(1, len(run["losses"]) // 50))[-1])}
+    columns["held out"] = ("{:.3f}", lambda run: run["held_out"])
+    if "accuracy" in runs[0]:
+        columns["accuracy"] = ("{:.3f}", lambda run: run["accuracy"])
+    columns["tokens a second"] = ("{:.0f}", lambda run: run["tokens_per_second"])
+    columns["peak GiB"] = ("{:.2f}", lambda run: run["peak_bytes"] / 2**30)
+    lines = [f"| attention | seeds | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
+    for name in dict.fromkeys(run["attention"] for run in runs):
+        own = [run for run in runs if run["attention"] == name]
+        cells = [spread([value(run) for run in own], form) for form, value in columns.values()]
+        lines.append(f"| {name} | {len(own)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def command(description, attentions, settings, train, told, axis):
     """The command of an example: trains with `train`, whose run `told` puts into words, or draws runs. `settings` are the numbers that a run depends on, with
     their defaults; `rate` is one of them."""
@@ -82,13 +104,15 @@ def command(description, attentions, settings, train, told, axis):
     for name, default in settings.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help="the largest learning rate" if name == "rate" else None)
     parser.add_argument("--out", type=pathlib.Path, help="where to write the run, as JSON")
-    parser.add_argument("--plot", type=pathlib.Path, help="draw the runs that are given, in place of training")
+    parser.add_argument("--plot", type=pathlib.Path, help="draw the runs that are given, and print a table of them, in place of training")
     parser.add_argument("runs", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
     if args.plot:
         if not args.runs:
             parser.error("expected runs to draw, JSON files of --out, but got none")
-        args.plot.write_text(drawn([json.loads(path.read_text()) for path in args.runs], axis))
+        runs = [json.loads(path.read_text()) for path in args.runs]
+        args.plot.write_text(drawn(runs, axis))
+        print(table(runs))
         return
     run = {"attention": args.attention, **train(args), **{name: getattr(args, name) for name in settings}}
     if args.out:

@@ -8,6 +8,7 @@
     linear        attune.torch.Linear, elu + 1
     performer     attune.torch.Performer
     gated_delta   attune.torch.gated_delta_rule
+    polysketch    attune.torch.PolySketch, exact in blocks of 64 tokens
     plain         PyTorch's scaled_dot_product_attention, with the weights that `exact` has
 
 Runs of one seed see the same bytes in the same order, and begin with the same embedding and feed-forward weights. The loss is in nats a byte: ln 256 =
@@ -56,6 +57,7 @@ ATTENTION = {
     "linear": lambda width, heads: Own(at.Linear(width, heads, causal=True)),
     "performer": lambda width, heads: Own(at.Performer(width, heads, causal=True)),
     "gated_delta": GatedDelta,
+    "polysketch": lambda width, heads: Own(at.PolySketch(width, heads, size=16, local_exact=64, causal=True)),
     "plain": lambda width, heads: Around(width, heads, functools.partial(scaled_dot_product_attention, is_causal=True)),
 }
 

@@ -115,6 +115,12 @@ private:
 // What there is
 //===----------------------------------------------------------------------===//
 
+/// A number, or that times whether a tensor is absent (SavedTensors.cpp), which no length says.
+static bool isNumber(Value size) {
+  auto product = size.getDefiningOp<arith::MulIOp>();
+  return numberOf(size) || (product && numberOf(product.getLhs()) && product.getRhs().getDefiningOp<arith::SubIOp>());
+}
+
 LogicalResult Packer::readGrid() {
   for (auto [axis, size] : llvm::enumerate(kernel.launches.front().getGrid())) {
     PackedDim dim = dimOf(size);
@@ -122,7 +128,7 @@ LogicalResult Packer::readGrid() {
       batchAxis = axis;
     else if (dim.isOfAll() && !listAxis)
       listAxis = axis, list = dim;
-    else if (dim.kind != PackedDim::Other || !numberOf(size))
+    else if (dim.kind != PackedDim::Other || !isNumber(size))
       return refuse("a grid whose axis " + Twine(axis) + " depends on lengths in another way");
   }
   return success();

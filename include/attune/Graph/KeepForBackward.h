@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Of exact attention a backward pass needs o and the logarithms of the rows' sums. A forward pass has both at hand; to compute them again is two
-// of its nine products of pairs. So the forward function of a spec with gradients has `saved.lse` among its results, and the backward function takes
-// `saved.o` and `saved.lse`, each of which a run may leave out.
+// of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among
+// its results, and the backward function takes `saved.o` and `saved.lse`, each of which a run may leave out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_GRAPH_KEEPFORBACKWARD_H

@@ -108,10 +108,10 @@ SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, 
 }
 
 /// Where rows of a part's sums lie, [part, batch, head, rows, columns].
-static SmallVector<Dimension, 4> placeInPart(int64_t width, int64_t column, Axis head) {
+static SmallVector<Dimension, 4> placeInPart(int64_t width, int64_t column, Axis head, Axis rows = Axis::Query) {
   Dimension columns = columnsOf(width);
   columns.add = column;
-  return {entryOf(Axis::Part), entryOf(Axis::Batch), entryOf(head), rowsOf(Axis::Query), columns};
+  return {entryOf(Axis::Part), entryOf(Axis::Batch), entryOf(head), rowsOf(rows), columns};
 }
 
 /// The products with a tile of keys, added to what lies there.
@@ -187,10 +187,10 @@ std::optional<Tiles> HostBuilder::sumOfParts(Value value, const RegionDraft &dra
   SmallVector<int64_t, 2> widths = featureWidths(value);
   SmallVector<SmallVector<int64_t>> shapes;
   SmallVector<Source> loads;
-  int64_t column = 0;
+  int64_t column = 0, tile = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
   for (int64_t width : widths) {
-    shapes.push_back({draft.problem.queryTile(), width});
-    loads.push_back(fusion::memory(memory, placeInPart(width, column, at.head)));
+    shapes.push_back({tile, width});
+    loads.push_back(fusion::memory(memory, placeInPart(width, column, at.head, at.tokens)));
     column += width;
   }
   auto extents = std::make_shared<Extents>(*draft.plan.extents);

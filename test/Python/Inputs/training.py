@@ -25,7 +25,7 @@ class Training(unittest.TestCase):
         self.assertLess(compiled["held_out"], LEARNED)
 
     def test_the_others_learn(self):
-        for attention in ("linear", "performer", "gated_delta"):
+        for attention in ("linear", "performer", "gated_delta", "polysketch"):
             with self.subTest(attention):
                 self.assertLess(run(attention)["held_out"], LEARNED)
 
