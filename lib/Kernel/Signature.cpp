@@ -335,8 +335,9 @@ static NamedAttrList attributesOf(const HostArgument &argument, ArrayRef<HostArg
   bool isFinal = !argument.position && isOfState(argument.name, /*given=*/false);
   StringRef name = argument.name;
   name.consume_front(attn::savedPrefix);
-  if (name == "lse" || isBiased(argument) || isFinal)
-    list.append(kernel::argumentEmptyAttr, builder.getStringAttr(name == "lse" ? "minus_infinity" : "computed"));
+  bool isLse = !argument.position && name == "lse";
+  if (isLse || isBiased(argument) || isFinal)
+    list.append(kernel::argumentEmptyAttr, builder.getStringAttr(isLse ? "minus_infinity" : "computed"));
   if (isFinal)
     if (std::string initial = initialOf(argument.name); llvm::any_of(arguments, [&](const HostArgument &other) { return other.name == initial; }))
       list.append(kernel::argumentInPlaceAttr, builder.getStringAttr(initial));

@@ -56,6 +56,7 @@ class Attention:
         self._cpu: typing.Optional[_native.Handle] = None
         self._gradients: typing.Optional[Attention] = None
         self._has_none = False  # no gradients: the library has been asked
+        self._places_left: typing.Optional[typing.Dict[str, int]] = None
         self._is_derivative = self._known = self._ready = False
         if device is not None:
             self._handle(device)
@@ -330,9 +331,12 @@ class Attention:
 
     def _left(self) -> typing.Dict[str, int]:
         """What a run leaves for that of its gradients: positions of outputs, by the names under which that takes them."""
-        backward = self._backward_if_any()
-        names = [] if backward is None else [name for name in backward._run_names if name.startswith(SAVED)]
-        return {name: self._run_names.index(name if name in self._run_names else name[len(SAVED):]) for name in names}
+        if self._places_left is None:
+            backward = self._backward_if_any()
+            names = [] if backward is None else [name for name in backward._run_names if name.startswith(SAVED)]
+            self._places_left = {name: self._run_names.index(name if name in self._run_names else name[len(SAVED):])
+                                 for name in names}
+        return self._places_left
 
     def _run_on_device(self, device: Device, framework: Framework, first: typing.Any,
                        views: typing.Tuple[typing.Any, ...], given: typing.Dict[str, typing.Any]) -> None:

@@ -178,9 +178,7 @@ Tiles kernel::buildSumOverQueries(OpResult result, RegionDraft &draft, const Pla
     Place rows{Axis::Query, at.head, at.heads};
     SmallVector<Source> operands;
     for (attn::ContractOp sum : sums) {
-      Source w = draft.read(sum.getLhs(), rows);
-      if (!areMasked(sum.getLhs()))
-        w = term(terms::visible(), {w});
+      Source w = visibleWeights(sum.getLhs(), draft, rows);
       for (const Source &x : draft.blocks(sum.getRhs(), rows))
         llvm::append_range(operands, ArrayRef<Source>{w, x});
     }

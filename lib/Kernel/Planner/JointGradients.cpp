@@ -108,24 +108,18 @@ SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, 
 }
 
 /// Where rows of a part's sums lie, [part, batch, head, rows, columns].
-static SmallVector<Dimension, 4> placeInPart(int64_t width, int64_t column, Axis head, Axis rows = Axis::Query) {
-  Dimension columns = columnsOf(width);
-  columns.add = column;
+static SmallVector<Dimension, 4> placeInPart(const Dimension &columns, Axis head, Axis rows = Axis::Query) {
   return {entryOf(Axis::Part), entryOf(Axis::Batch), entryOf(head), rowsOf(rows), columns};
 }
 
 /// The products with a tile of keys, added to what lies there.
 static void appendSums(SmallVectorImpl<RegionOutput> &outputs, const RegionDraft::PartSum &joint, RegionDraft &draft, const Place &at) {
   attn::ContractOp rows = joint.sum;
-  Source w = draft.read(rows.getLhs(), {Axis::Query, at.head, at.heads});
-  if (!areMasked(rows.getLhs()))
-    w = term(terms::visible(), {w});
-  int64_t column = 0;
-  for (auto [x, width] : llvm::zip_equal(draft.blocks(rows.getRhs(), at), featureWidths(rows.getRhs()))) {
-    SmallVector<Dimension, 4> place = placeInPart(width, column, at.head);
+  Source w = visibleWeights(rows.getLhs(), draft, {Axis::Query, at.head, at.heads});
+  for (auto [x, columns] : llvm::zip_equal(draft.blocks(rows.getRhs(), at), blockColumns(featureWidths(rows.getRhs())))) {
+    SmallVector<Dimension, 4> place = placeInPart(columns, at.head);
     Source before = fusion::memory(joint.memory, place, setOf({Axis::Key, Axis::Query}));
     outputs.push_back({term(terms::pairSums(draft.wide(), /*transposed=*/false), {before, w, x}), joint.memory, place});
-    column += width;
   }
 }
 
@@ -140,14 +134,10 @@ SmallVector<RegionOutput, 1> kernel::sumsOfParts(RegionDraft &draft, const Place
 static Source clearParts(const RegionDraft &draft, const Place &at) {
   Stage queries{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   SmallVector<RegionOutput, 1> outputs;
-  for (const RegionDraft::PartSum &joint : draft.partSums) {
-    int64_t column = 0;
-    for (int64_t width : featureWidths(attn::ContractOp(joint.sum).getRhs())) {
-      AxisSet places = setOf({Axis::Part, Axis::Batch, Axis::Head, Axis::Query});
-      outputs.push_back({term(terms::zeros(places, Axis::Query, width), {}), joint.memory, placeInPart(width, column, Axis::Head)});
-      column += width;
-    }
-  }
+  AxisSet places = setOf({Axis::Part, Axis::Batch, Axis::Head, Axis::Query});
+  for (const RegionDraft::PartSum &joint : draft.partSums)
+    for (const Dimension &columns : blockColumns(featureWidths(attn::ContractOp(joint.sum).getRhs())))
+      outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(columns, Axis::Head)});
   Source clear = stream(queries, {terms::nothing(), {}, outputs});
   if (at.head == Axis::Head)
     return clear;
@@ -184,14 +174,12 @@ std::optional<Tiles> HostBuilder::sumOfParts(Value value, const RegionDraft &dra
   Value memory = ofParts.lookup(value);
   if (!memory)
     return std::nullopt;
-  SmallVector<int64_t, 2> widths = featureWidths(value);
   SmallVector<SmallVector<int64_t>> shapes;
   SmallVector<Source> loads;
-  int64_t column = 0, tile = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
-  for (int64_t width : widths) {
-    shapes.push_back({tile, width});
-    loads.push_back(fusion::memory(memory, placeInPart(width, column, at.head, at.tokens)));
-    column += width;
+  int64_t tile = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
+  for (const Dimension &columns : blockColumns(featureWidths(value))) {
+    shapes.push_back({tile, columns.count});
+    loads.push_back(fusion::memory(memory, placeInPart(columns, at.head, at.tokens)));
   }
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   (*extents)[Axis::Part].memory = memory;

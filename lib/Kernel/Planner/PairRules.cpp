@@ -225,8 +225,7 @@ static bool isProjected(Value features) {
   return map && map.getFeatureMap().getFeatureCount() > 0;
 }
 
-/// Where there is no mask, keys past the last one still have features.
-static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
+Source kernel::visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
   Source w = draft.read(weights, at);
   return areMasked(weights) ? w : term(terms::visible(), {w});
 }

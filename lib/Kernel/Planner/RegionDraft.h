@@ -85,6 +85,9 @@ private:
 /// Tiles of blocks that come from sources of their own.
 Tiles tilesOfBlocks(llvm::ArrayRef<fusion::Source> blocks);
 
+/// Weights of pairs that are 0 where a query does not see a key: where there is no mask, keys past the last one still have features.
+fusion::Source visibleWeights(mlir::Value weights, RegionDraft &draft, const Place &at);
+
 /// A value that a region computes, and where it stores it.
 struct WrittenValue {
   mlir::Value value;
