@@ -25,9 +25,12 @@ typedef struct AttuneCompileOptions {
   const char *targets; ///< "cpu", "sm_80" …, or several with commas for one library
   const char *device;  ///< to price plans for: a name, or a path that ends in .yaml; NULL: the target's usual one
   int64_t threads;     ///< of a CPU, to price plans for; 0: the cores of the device
+  /// Code of a CPU for this instruction set only: "avx2", "avx512", "avx512_bf16", "amx", or "native", the best that this machine has; NULL: for
+  /// all of them.
+  const char *isa;
 } AttuneCompileOptions;
 
-#define ATTUNE_COMPILE_OPTIONS_INIT {sizeof(AttuneCompileOptions), "cpu", NULL, 0}
+#define ATTUNE_COMPILE_OPTIONS_INIT {sizeof(AttuneCompileOptions), "cpu", NULL, 0, NULL}
 
 /// Compiles a spec to a shared library at the path `library`, with its header at the path `header` unless that is empty.
 /// `options` may be NULL: the defaults. `attuneGetMessage` says why if it fails. A linker (ld.lld or a compiler) is looked

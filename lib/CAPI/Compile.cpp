@@ -78,11 +78,20 @@ static std::vector<std::string> targetsOf(const AttuneCompileOptions &options, l
   return targets;
 }
 
+static bool isKnownIsa(const AttuneCompileOptions &options, llvm::raw_ostream &errors) {
+  if (!options.isa || llvm::is_contained(instructionSetNames(), StringRef(options.isa)))
+    return true;
+  errors << "isa: error: expected NULL, for all, or " << joinNames(instructionSetNames()) << ", but got '" << options.isa << "'\n";
+  return false;
+}
+
 using Open = llvm::function_ref<std::unique_ptr<Compilation>(StringRef target, llvm::raw_ostream &errors)>;
 
 /// Opens a compilation a target and writes the library of all.
 static MlirLogicalResult compile(const AttuneCompileOptions &options, StringRef library, StringRef header,
                                  llvm::raw_ostream &errors, Open open) {
+  if (!isKnownIsa(options, errors))
+    return mlirLogicalResultFailure();
   std::vector<std::unique_ptr<Compilation>> compilations;
   for (const std::string &target : targetsOf(options, errors)) {
     std::unique_ptr<Compilation> compilation = open(target, errors);
@@ -91,6 +100,8 @@ static MlirLogicalResult compile(const AttuneCompileOptions &options, StringRef 
     if (options.device)
       compilation->priceFor(options.device);
     compilation->planFor(options.threads);
+    if (options.isa)
+      compilation->limitTo(options.isa);
     compilations.push_back(std::move(compilation));
   }
   if (compilations.empty())

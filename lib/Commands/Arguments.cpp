@@ -11,6 +11,7 @@
 
 #include "attune/Cost/DeviceDescription.h"
 #include "attune/Onnx/NodeSpec.h"
+#include "attune/Pipeline/Compilation.h"
 #include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -142,6 +143,9 @@ static const OptionInfo options[] = {
     {"--gpu-products", "one of mma.sync, wgmma", "cr",
      "the matrix instructions of f16 and bf16 on sm_90a (default: mma.sync)",
      [](Arguments &a, StringRef v) { return oneOf({"mma.sync", "wgmma"}, v, a.products); }},
+    {"--isa", "one of native, avx2, avx512, avx512_bf16, amx", "c",
+     "code of a CPU for this instruction set only, native: for this machine (default: for all, one is taken where it runs)",
+     [](Arguments &a, StringRef v) { return oneOf(attune::instructionSetNames(), v, a.isa); }},
     {"--in", "a folder of .npy files or one .safetensors file", "rs", "the inputs and parameters",
      [](Arguments &a, StringRef v) { return a.in = v.str(), !v.empty(); }},
     {"--out", "a folder", "ir", "where to write the tensors",
@@ -350,6 +354,9 @@ static bool checkComplete(const Arguments &arguments) {
     return complain("--emulate with --json", "nothing", "only the emulator counts what kernels do"), false;
   if (arguments.products == "wgmma" && arguments.target != "sm_90a" && !llvm::is_contained(arguments.targets, "sm_90a"))
     return complain("--target sm_90a with --gpu-products wgmma", arguments.target, "other targets do not have it"), false;
+  bool forCpu = arguments.target == "cpu" || llvm::is_contained(arguments.targets, "cpu");
+  if (!arguments.isa.empty() && !forCpu)
+    return complain("--target cpu with --isa " + arguments.isa, arguments.target, "only code of a CPU has instruction sets"), false;
   bool deviceStage = arguments.emit == "ptx" || arguments.emit == "cubin";
   if (deviceStage && arguments.target == "cpu")
     return complain("a GPU target with --emit " + arguments.emit, "cpu", "add --target sm_80"), false;

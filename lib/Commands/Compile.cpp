@@ -106,7 +106,7 @@ static int openTargets(const Arguments &arguments, std::vector<std::unique_ptr<C
     if (!arguments.device.empty())
       compilation->priceFor(arguments.device);
     compilation->planFor(pricedThreads(arguments)), compilation->takePlan(arguments.plan);
-    compilation->multiplyBy(arguments.products);
+    compilation->multiplyBy(arguments.products), compilation->limitTo(arguments.isa);
     bool apart = targets.size() > 1 && !arguments.dump.empty();
     compilation->dumpTo(apart ? arguments.dump + "/" + target : arguments.dump);
     compilations.push_back(std::move(compilation));

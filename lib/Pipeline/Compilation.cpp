@@ -218,6 +218,7 @@ static void describeSpec(const Spec &spec, target::LibraryDescription &descripti
 }
 
 void Compilation::limitTo(StringRef isa) {
+  nativeOnly |= isa == "native";
   if (llvm::is_contained(isas, isa) || isa == pairsIsa || isa == tilesIsa)
     isas = {isa.str()};
 }
@@ -255,13 +256,15 @@ std::unique_ptr<Compilation> Compilation::backward() {
   if (!made || failed(made->takeGradients()))
     return nullptr;
   made->deviceName = deviceName, made->productsName = productsName, made->threadCount = threadCount;
-  made->isas = isas, made->optimize = optimize;
+  made->isas = isas, made->nativeOnly = nativeOnly, made->optimize = optimize;
   return made;
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
   if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
     isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
+  if (stage == Stage::Llvm && nativeOnly)
+    isas = {nativeInstructionSet(isas).str()};
   PassManager manager(&mlirContext);
   cpu::CpuOptions cpuOptions;
   cpuOptions.isas = isas;

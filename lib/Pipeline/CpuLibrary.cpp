@@ -10,6 +10,8 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 
+#include "CPU/Features.h"
+
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -28,6 +30,25 @@ static const IsaVariant isaVariants[] = {{"avx2", ATTUNE_RT_AVX2},
                                          {"avx512", ATTUNE_RT_AVX512},
                                          {"avx512_bf16", ATTUNE_RT_AVX512_BF16},
                                          {"amx", ATTUNE_RT_AMX}};
+
+ArrayRef<StringRef> attune::instructionSetNames() {
+  static const SmallVector<StringRef> names = [] {
+    SmallVector<StringRef> list = {"native"};
+    for (const IsaVariant &entry : isaVariants)
+      list.push_back(entry.isa);
+    return list;
+  }();
+  return names;
+}
+
+StringRef attune::nativeInstructionSet(ArrayRef<std::string> isas) {
+  const IsaVariant *best = nullptr;
+  for (const IsaVariant &entry : isaVariants)
+    if (llvm::is_contained(isas, entry.isa) && rt::cpuSupports(entry.target) &&
+        (!best || rt::cpuRank(entry.target) > rt::cpuRank(best->target)))
+      best = &entry;
+  return best ? StringRef(best->isa) : StringRef(isas.front());
+}
 
 /// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.
 static int64_t scratchBytes(ModuleOp module, StringRef isa) {

@@ -101,6 +101,7 @@ llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilatio
   llvm::Expected<UniqueFolder> folder = UniqueFolder::temporary();
   if (!folder)
     return folder.takeError();
+  compilation.limitTo("native"); // no other machine sees it
   // Of one function: gradients that the spec asks for are another compilation's.
   if (failed(write(compileForTarget(compilation), compilation, folder->file(), /*headerPath=*/"")))
     return llvm::createStringError("the spec could not be compiled");

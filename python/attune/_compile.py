@@ -28,7 +28,8 @@ def compile(spec: SpecLike, target: typing.Union[str, typing.Sequence[str]] = "c
     target      "cpu", "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90a"; several, for a library that runs on all of them
     threads     of a call on the CPU; 0: every CPU that the process may use
     device      what plans are priced for: a name of `attnc explain --list-devices`, or a path that ends in .yaml
-    isa         "avx2", "avx512" or, of a spec in bf16, "avx512_bf16" or "amx" in place of the best that is there
+    isa         what code for a CPU is made for: None, this processor; "all", every one, so that the library may go to other machines; or
+                "avx2", "avx512" or, of a spec in bf16, "avx512_bf16" or "amx", which is then used in place of the best that is there
     parameters  as `Attention.prepare` takes them
 
     Raises SpecError (with the compiler's text, its place in `diagnostics`), CompileError, CompilerNotFoundError; for
@@ -47,9 +48,9 @@ def _opened(spec: Spec, targets: typing.List[str], device: typing.Optional[str],
     """Another process may clear the cache between the look and the load: then it is compiled again."""
     runs_on: typing.Optional[Device] = (CPU, 0) if "cpu" in targets else None
     for last in (False,) * (TRIES - 1) + (True,):
-        library = _library(spec, targets, device)
+        library = _library(spec, targets, device, native=isa is None)
         try:
-            return Attention(library, library.name[len("lib"):-len(".so")], runs_on, threads, isa)
+            return Attention(library, library.name[len("lib"):-len(".so")], runs_on, threads, None if isa == "all" else isa)
         except LibraryError:
             if last or library.exists():
                 raise
@@ -65,12 +66,14 @@ def reopened(attention: Attention, spec: SpecLike) -> Attention:
         return compile(spec)
 
 
-def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str]) -> pathlib.Path:
+def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str], native: bool) -> pathlib.Path:
     options = ["--device", device] if device else []
     if not device or targets != ["cpu"]:
         options += ["--target", ",".join(targets)]
     if not device and "cpu" in targets:  # said, so that the key has the very number that plans are priced for
         options += ["--threads", str(min(len(os.sched_getaffinity(0)), MOST_THREADS))]
+    if native and "cpu" in targets:
+        options += ["--isa", "native"]
 
     def make(folder: pathlib.Path) -> None:
         with _compiler.spec_file(spec) as path:

@@ -15,9 +15,6 @@ namespace attune::rt {
 /// Name of a CPU target as options and messages spell it: "avx2", "avx512".
 const char *isaName(uint32_t target);
 
-/// Whether the CPU and the operating system both support the target.
-bool cpuSupports(uint32_t target);
-
 /// The best variant of the library that this CPU runs or, if `isa` is not null, the one of that name.
 attune_status selectCpuVariant(const Place &place, const attune_rt_descriptor &descriptor, const char *isa,
                                const attune_rt_variant **variant);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPU/Dispatch.h"
+#include "CPU/Features.h"
 #include "ToyData.h"
 
 #include <cstring>

@@ -69,7 +69,8 @@ public:
   /// From now on the plan at this place in the order of prices is taken; 0: the cheapest.
   void takePlan(int64_t place) { planPlace = place; }
 
-  /// Code for one instruction set of the CPU ("avx2", "avx512", "avx512_bf16", "amx") in place of all; nothing for another name.
+  /// Code for one instruction set of the CPU in place of all: "avx2", "avx512", "avx512_bf16", "amx", or "native", which the runtime of a library
+  /// with all of them would choose on this machine (`instructionSetNames`). Nothing for another name.
   void limitTo(llvm::StringRef isa);
 
   /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.
@@ -140,10 +141,16 @@ private:
   std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
   int64_t threadCount = 0, planPlace = 0;
-  bool dumpedFirst = false, optimize = true, ofGradients = false;
+  bool dumpedFirst = false, optimize = true, ofGradients = false, nativeOnly = false;
 };
 
 llvm::StringRef nameOf(Stage stage);
+
+/// What code for a CPU may be limited to.
+llvm::ArrayRef<llvm::StringRef> instructionSetNames();
+
+/// Which of the instruction sets the runtime of a library takes on this machine; the first, which it then asks for, if it can run none.
+llvm::StringRef nativeInstructionSet(llvm::ArrayRef<std::string> isas);
 
 /// A library before it is linked: its host code as LLVM IR, and the description with the variants filled in.
 struct LibraryModule {

@@ -34,7 +34,8 @@ def replace(model: Model, nodes: typing.Optional[typing.Sequence[str]] = None, *
     """A copy of a model for ONNX Runtime, with nodes of Attention and LinearAttention compiled with the options of `attune.compile`.
 
     nodes   names of nodes or of their outputs; without it all, and those that cannot be compiled stay, with a RuntimeWarning
-    folder  where libraries are put, which the model names by path; without it they stay in the cache, which may lose them
+    folder  where libraries are put, which the model names by path, for any processor unless `isa` says another; without it they stay in the
+            cache, which may lose them
 
     Raises ArgumentError: a node of `nodes` that is not there or cannot be compiled.
     """
@@ -70,7 +71,7 @@ def _replaced(node: onnx.NodeProto, source: Source, wanted: typing.Optional[typi
             raise
         warnings.warn(f"{error}; the node stays as it is", RuntimeWarning, stacklevel=4)
         return [node]
-    attention = compile_spec(read["spec"], **options)
+    attention = compile_spec(read["spec"], **{"isa": "all" if folder else None, **options})
     rewrite = _Rewrite(node, read, attention, _placed(attention.library, folder))
     if node.op_type == "LinearAttention":
         rewrite.linear()

@@ -88,6 +88,11 @@ static int compile(MlirStringRef spec, MlirModule module, char **arguments) {
     return 1;
   print(attuneGetMessage(), stdout);
   options.targets = "cpu";
+  options.isa = "sse";
+  if (mlirLogicalResultIsSuccess(attuneCompileModule(module, &options, ref(arguments[0]), ref(arguments[1]))))
+    return 1;
+  print(attuneGetMessage(), stdout);
+  options.isa = "native";
   if (mlirLogicalResultIsFailure(attuneCompileModule(module, &options, ref(arguments[0]), ref(""))))
     return fail();
   if (mlirLogicalResultIsFailure(attuneCompileSpec(spec, ref("spec"), NULL, ref(arguments[0]), ref(arguments[1]))))

@@ -1,5 +1,6 @@
 """Calls on NumPy arrays: the right numbers, no copies, what is wrong said."""
 
+import re
 import unittest
 
 import attune
@@ -204,6 +205,15 @@ class Wrong(unittest.TestCase):
         self.fails(attune.ArgumentError, "expected parameters among omega, but got 'w'", attend.prepare, w=omega)
         self.fails(attune.ArgumentError, "'omega': expected size 24 in dimension 1, but got 3", attend.prepare,
                    omega=omega[:, :3])
+
+    def test_instruction_sets(self):
+        def made_for(**options):
+            return re.findall(r"^ \*   (\w+):", attune.compile(linear(), **options).header.read_text(), re.M)
+
+        self.assertEqual(len(made_for()), 1)
+        self.assertEqual(made_for(isa="all"), ["avx2", "avx512"])
+        self.assertEqual(made_for(isa="avx2"), ["avx2", "avx512"])
+        self.assertEqual(attune.compile(linear()).info["isa"], attune.compile(linear(), isa="all").info["isa"])
 
     def test_options(self):
         self.fails(attune.ArgumentError, "'threads': expected 0", attune.compile, linear(), threads=-1)
