@@ -23,9 +23,6 @@ namespace attune::target {
 struct ObjectOptions {
   /// Optimise the IR and the code; false only generates code, in a quarter of the time.
   bool optimize = true;
-  /// The kernels come vectorised and unrolled as their schedule says. These let LLVM do it again to what is left.
-  bool vectorizeLoops = false;
-  bool unrollLoops = false;
 };
 
 /// Sets the features that code of a CPU target may use (what the runtime checks for that target, and no more) and the
