@@ -49,8 +49,6 @@ static bool sharesHeads(attn::CausalReadoutGradientOp op) {
 
 /// Why gradients of a readout that goes on from a state, or whose last one has a cotangent, have no kernels; empty: they have.
 static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
-  if (op.getInitialScale())
-    return "gradients of states that stand rescaled";
   bool divides = static_cast<bool>(op.getDenominator());
   bool fits = (!op.getInitialState() || divides == static_cast<bool>(op.getInitialSum())) && (!op.getState() || divides == static_cast<bool>(op.getSum()));
   return fits ? "" : "gradients of states without the sums that a denominator has";

@@ -69,14 +69,15 @@ static LogicalResult evalKeyMaximum(AttnFrame &frame, attn::KeyMaximumOp op) {
     return failure();
   if (!map.isFavor())
     return op.emitOpError() << "expected the feature map favor";
-  Array result({key.size(0), heads}, -std::numeric_limits<double>::infinity());
+  Array result({key.size(0), heads});
   std::vector<double> row(width), exponents(map.features);
   for (int64_t h = 0; h < heads; ++h) {
     HeadMap own(map, &parameter, h, width);
     for (int64_t b = 0; b < key.size(0); ++b)
       for (int64_t j = 0; j < (*lengths)[b]; ++j) {
         copyRow(key, b, h * key.size(1) / heads, j, row.data());
-        result({b, h}) = std::max(result({b, h}), own.exponents(row.data(), exponents.data()));
+        double largest = own.exponents(row.data(), exponents.data());
+        result({b, h}) = j == 0 ? largest : std::max(result({b, h}), largest);
       }
   }
   frame.set(op.getResult(), std::move(result));

@@ -79,15 +79,20 @@ struct Maximum : StreamedTerm {
   std::optional<double> least;
 };
 
-/// The maximum of the rows: [1].
+/// The maximum of the rows: [1]; with `orZero` 0 of −∞.
 struct LargestRow : Term {
-  StringRef name() const override { return "largest_row"; }
+  explicit LargestRow(bool orZero) : orZero(orZero) {}
+
+  StringRef name() const override { return orZero ? "largest_row_or_zero" : "largest_row"; }
   std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value rows = operands[0]->tile(site);                                                             // [T]
-    return {tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1)};
+    Value largest = tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);             // [1]
+    return {orZero ? tiles.selectEqual(largest, -INFINITY, tiles.constant({1}, 0), largest) : largest};
   }
+
+  bool orZero;
 };
 } // namespace
 
@@ -98,4 +103,5 @@ terms::TermPtr terms::softmaxOfRowsGradient() { return std::make_unique<SoftmaxO
 terms::StreamedPtr terms::maximum(int64_t rows, std::optional<double> least) {
   return std::make_unique<Maximum>(rows, least);
 }
-terms::TermPtr terms::largestRow() { return std::make_unique<LargestRow>(); }
+terms::TermPtr terms::largestRow() { return std::make_unique<LargestRow>(/*orZero=*/false); }
+terms::TermPtr terms::largestRowOrZero() { return std::make_unique<LargestRow>(/*orZero=*/true); }

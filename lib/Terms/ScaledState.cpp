@@ -40,6 +40,12 @@ struct ScaledState : Term {
     return {unit, tiles.times(state[1], factor), tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])))};
   }
 
+  /// k log₂e, and what its rounding has lost.
+  std::pair<Value, Value> inBits(TileBuilder &tiles, Value k) const {
+    Value product = tiles.times(k, number(tiles, high));
+    return {product, tiles.fma(k, number(tiles, low), tiles.fma(k, number(tiles, high), tiles.negate(product)))};
+  }
+
   double half; ///< log₂(m)/2
   int64_t features;
 };
@@ -51,13 +57,28 @@ struct GivenUnits : ScaledState {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // k [m], z [m], S [m, dv]
-    Value k = state[0], product = tiles.times(k, number(tiles, high));
-    Value lost = tiles.fma(k, number(tiles, low), tiles.fma(k, number(tiles, high), tiles.negate(product)));
+    auto [product, lost] = inBits(tiles, state[0]);
     Value unit = tiles.plus(product, number(tiles, half));
     Value rest = tiles.plus(tiles.plus(tiles.minus(product, unit), number(tiles, half)), lost);
     rest = tiles.selectEqual(state[1], 0, number(tiles, 0), rest);
     unit = tiles.selectEqual(state[1], 0, number(tiles, kernel::noLogarithm), unit);
     return rescaled(tiles, unit, rest, state);
+  }
+};
+
+struct TrueState : ScaledState {
+  using ScaledState::ScaledState;
+
+  StringRef name() const override { return "true_state"; }
+  Representation gives(Sources) const override { return Representation::Plain; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // k [m], z [m], S [m, dv]
+    auto [product, lost] = inBits(tiles, state[0]);
+    Value whole = tiles.roundEven(product), rest = tiles.plus(tiles.minus(product, whole), lost);   // [m]
+    Value factor = tiles.times(tiles.exp2(whole), tiles.exp2(rest));
+    factor = tiles.selectEqual(state[1], 0, number(tiles, 0), factor);
+    return {tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2]))), tiles.times(state[1], factor)};
   }
 };
 
@@ -79,4 +100,5 @@ struct ScalesOfUnits : ScaledState {
 } // namespace
 
 terms::TermPtr terms::givenUnits(int64_t features) { return std::make_unique<GivenUnits>(features); }
+terms::TermPtr terms::trueState(int64_t features) { return std::make_unique<TrueState>(features); }
 terms::TermPtr terms::scalesOfUnits(int64_t features, bool offset) { return std::make_unique<ScalesOfUnits>(features, offset); }

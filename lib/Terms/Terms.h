@@ -325,6 +325,8 @@ TermPtr withOffset();
 /// (M, z, S) of sums whose rows are e^M times what they hold, of m^{-1/2} times the features: in units 2^M of the features themselves. A
 /// feature whose z is 0 has none, whatever its M is.
 TermPtr givenUnits(int64_t features);
+/// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
+TermPtr trueState(int64_t features);
 /// The other way round, of sums times 2^stateOffset if `offset`. Scales are whole numbers: they keep all their digits.
 TermPtr scalesOfUnits(int64_t features, bool offset);
 
@@ -411,6 +413,8 @@ TermPtr softmaxOfRows();
 TermPtr softmaxOfRowsGradient();
 /// (x [T]): their maximum: [1].
 TermPtr largestRow();
+/// The same, and 0 where every row is −∞.
+TermPtr largestRowOrZero();
 /// (L, state or M): 2^(L − M) for the units M of a state.
 TermPtr inUnit();
 /// (L, state): 1 if an exponent is above its unit by more than the headroom, else 0.

@@ -141,7 +141,7 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum", [Attn_Differentiable]> {
   let description = [{
         result[b, h] = max_{t < lengths[b], f} L_f(key[b, g, t, :])          L without −|x'|²/2 for `projection`
 
-    for the stabilizers `max` and `projection`, with g = ⌊h·G/H⌋; −∞ where no key exists. The result has H heads if the
+    for the stabilizers `max` and `projection`, with g = ⌊h·G/H⌋; 0 where no key exists. The result has H heads if the
     parameter has, else those of the keys.
 
     Constraints: A3, A21; A27: the map is `favor` with `max` or `projection`, and the result is [batch, heads] of the

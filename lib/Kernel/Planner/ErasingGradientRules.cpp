@@ -49,7 +49,7 @@ public:
   KernelRegion region(bool reverse, StepForm step, ArrayRef<RegionOutput> outputs) const {
     Stage stage = chunks.stage();
     stage.state = state, stage.reverse = reverse;
-    stage.begin = reverse ? cotangentOfState(op, draft, chunks.keys()) : chunks.stateBefore(sums, draft, {}, /*withSums=*/false);
+    stage.begin = reverse ? cotangentOfState(op, draft, chunks.keys()) : chunks.stateBefore(sums, draft, Representation::Plain, {}, /*withSums=*/false);
     step.outputs.assign(outputs.begin(), outputs.end());
     KernelRegion region = chunks.region(stream(stage, std::move(step)));
     region.suffix = name;

@@ -329,7 +329,7 @@ static LogicalResult materializeKeyMaximum(Operation *op, HostBuilder &host, con
   KernelRegion region = stateKernel(draft.plan, "key_maximum");
   Dimension one{Axis::Head, 1, 0, 1, 1};
   Value memory = host.resultMemory(maximum.getResult(), maximum.getKey());
-  region.outputs = {{term(terms::largestRow(), {maxima}), memory, {entryOf(Axis::Batch), one}}};
+  region.outputs = {{term(terms::largestRowOrZero(), {maxima}), memory, {entryOf(Axis::Batch), one}}};
   return host.buildKernel(region);
 }
 

@@ -50,7 +50,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   GradientChunk::Sums sums = chunk.sums(before, chunk.cotangents(), chunk.b, /*transposed=*/false, static_cast<bool>(shares));
   draft.defineResults(op, {blocksOf(sums.all, widths.size()), Tiles(), Tiles(), Tiles()});
   Stage stage = chunks.stage();
-  stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, {}, chunk.divides);
+  stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, Representation::Plain, {}, chunk.divides);
   StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));

@@ -495,8 +495,8 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   bool inUnits = featureGroups.inUnits(op);
   if (!inUnits && featureWidths(op.getQueryFeatures()).size() != featureWidths(sums.features).size())
     return op.emitOpError() << "expected query and key features of one map, but got features in different blocks (not supported yet)";
-  if (sums.unit && !inUnits)
-    return op.emitOpError() << "expected features of favor that nothing but this divides, with states that stand rescaled (not "
+  if (sums.unit && !sums.unit.use_empty() && !inUnits)
+    return op.emitOpError() << "expected features of favor that nothing but this divides, with a last state that stands rescaled (not "
                                "supported yet)";
   Problem problem = rowsProblem(named, outputs.front(), {sums.features, sums.lengths, /*causal=*/true, {}});
   problem.key.heads = sums.heads();

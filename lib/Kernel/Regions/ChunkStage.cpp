@@ -69,12 +69,14 @@ Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at,
                          {spans.read(indices)}});
 }
 
-Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums) const {
+Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Representation as, const StateMemory &pieces, bool withSums) const {
   Source begin;
   if (sums.initialMatrix)
     begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys(),
                                sums.initialUnit);
-  if (sums.initialUnit)
-    begin = term(terms::givenUnits(featureWidths(sums.features)[0]), {begin});
+  if (sums.initialUnit) {
+    int64_t features = featureWidths(sums.features)[0];
+    begin = term(as == Representation::Scaled ? terms::givenUnits(features) : terms::trueState(features), {begin});
+  }
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }

@@ -43,8 +43,9 @@ public:
   /// Composed states of the pieces before the part at the site, which lie in memory behind `at` by Axis::Piece.
   fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
 
-  /// What the state begins with: that of the op, and what the pieces before the part leave; null: nothing.
-  fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums = true) const;
+  /// What the state begins with, as it is, or in units: that of the op, and what the pieces before the part leave; null: nothing.
+  fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, fusion::Representation as, const StateMemory &pieces = {},
+                             bool withSums = true) const;
 
   const Problem &problem;
   RegionPlanner plan;

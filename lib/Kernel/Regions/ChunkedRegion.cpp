@@ -56,7 +56,7 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   a = decayed(a, terms::DecaySpan::Since, sums.decay, draft, keys);
   draft.define(op, term(terms::readout(draft.wide(), divides), {a, state, w, v, b, v}), divides ? 2 : 1);
   Stage stage = chunks.stage();
-  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before, divides);
+  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, Representation::Plain, before, divides);
   StepForm step = erasing ? erasing->step(v, sums.width()) : keySums(sums, draft, b, v, keys, divides);
   step.outputs = outputsOf(draft, outputs, rows);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));

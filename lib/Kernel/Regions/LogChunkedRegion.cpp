@@ -99,7 +99,7 @@ KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
   bool shortcut = draft.problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit;
-  stage.begin = chunks.stateBefore(chunk.sums, draft, before);
+  stage.begin = chunks.stateBefore(chunk.sums, draft, Representation::Scaled, before);
   if (stage.begin && offset)
     stage.begin = term(terms::withOffset(), {stage.begin});
   if (shortcut)

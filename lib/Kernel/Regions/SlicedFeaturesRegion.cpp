@@ -218,6 +218,6 @@ KernelRegion FeatureSlices::maximumRegion(const Tokens &products, Value maximum)
   Source maxima = stream(existingKeys(slices.plan), {terms::maximum(rows), {term(terms::existing(Axis::Key), {l})}});
   KernelRegion region = stateKernel(slices.plan, "key_maximum", slices.head);
   Dimension one{slices.head, 1, 0, 1, 1};
-  region.outputs = {{term(terms::largestRow(), {maxima}), maximum, {entryOf(Axis::Batch), one}}};
+  region.outputs = {{term(terms::largestRowOrZero(), {maxima}), maximum, {entryOf(Axis::Batch), one}}};
   return region;
 }

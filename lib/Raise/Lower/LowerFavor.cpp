@@ -102,6 +102,7 @@ Value attune::raise::favorFeatures(Loops &loops, attn::MapOp op, int64_t heads) 
 }
 
 Results attune::raise::lower(OpBuilder &builder, attn::KeyMaximumOp op) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   attn::FeatureMapAttr map = op.getFeatureMap();
   int64_t heads = headsOf(op.getResult());
   Loops loops(builder, op.getLoc(), {headsOf(op.getKey()), heads});
@@ -114,7 +115,8 @@ Results attune::raise::lower(OpBuilder &builder, attn::KeyMaximumOp op) {
   Value result = loops.maximum(of.names, entry, inputs, [&](Point at, ArrayRef<Number> x) {
     if (!op.getLengths())
       return x[0];
-    return select(at.index('t') < at.place(x[1]), x[0], -std::numeric_limits<double>::infinity());
+    return select(at.index('t') < at.place(x[1]), x[0], -infinity);
   });
+  result = loops.map(entry, {{result, entry}}, [](Point, ArrayRef<Number> x) { return select(x[0].isEqual(-infinity), 0, x[0]); });
   return {loops.flat(result, "bh", heads)};
 }

@@ -56,7 +56,8 @@ struct Number : Scalar {
   Truth compare(mlir::arith::CmpFPredicate predicate, Number other) const {
     return {{builder, loc, make<mlir::arith::CmpFOp>(predicate, value, other.value)}};
   }
-  Truth isZero() const { return compare(mlir::arith::CmpFPredicate::OEQ, constant(0)); }
+  Truth isEqual(double other) const { return compare(mlir::arith::CmpFPredicate::OEQ, constant(other)); }
+  Truth isZero() const { return isEqual(0); }
   Number narrowed() const {
     return {{builder, loc, make<mlir::arith::TruncFOp>(mlir::Type(builder->getF32Type()), value)}};
   }
@@ -80,6 +81,7 @@ inline Number select(Truth condition, Number a, Number b) {
   return {{a.builder, a.loc, a.make<mlir::arith::SelectOp>(condition.value, a.value, b.value)}};
 }
 inline Number select(Truth condition, Number a, double b) { return select(condition, a, a.constant(b)); }
+inline Number select(Truth condition, double a, Number b) { return select(condition, b.constant(a), b); }
 /// 0 where the factor a is exactly 0: what it multiplies may be NaN.
 inline Number scaledOrNone(Number a, Number b) { return select(!a.isZero(), a * b, 0); }
 /// a^degree for a degree of at least 1.

@@ -66,6 +66,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
 // CHECK-DAG: %[[ROOT_S_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
 // CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.18033688011112042> : tensor<32xf32>
+// CHECK-DAG: %[[MINUS_INF_1:.*]] = arith.constant dense<0xFF800000> : tensor<1xf32>
+// CHECK-DAG: %[[ZERO_1:.*]] = arith.constant dense<0.000000e+00> : tensor<1xf32>
 // CHECK-DAG: %[[MINUS_INF_32:.*]] = arith.constant dense<0xFF800000> : tensor<32xf32>
 // CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
@@ -95,7 +97,10 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // Over the rows: [1].
 // CHECK-NEXT: %[[LARGEST_ROWS:.*]] = tile.expand %[[LARGEST]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
 // CHECK-NEXT: %[[ONE:.*]] = tile.reduce max %[[LARGEST_ROWS]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>
-// CHECK-NEXT: tile.store %[[ONE]], %[[C]][%[[BATCH]], %[[HEAD]]] : tensor<1xf32>
+// 0 where there is no key.
+// CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %[[ONE]], %[[MINUS_INF_1]] : tensor<1xf32>
+// CHECK-NEXT: %[[ONE_OR_ZERO:.*]] = arith.select %[[NONE]], %[[ZERO_1]], %[[ONE]] : tensor<1xi1>, tensor<1xf32>
+// CHECK-NEXT: tile.store %[[ONE_OR_ZERO]], %[[C]][%[[BATCH]], %[[HEAD]]] : tensor<1xf32>
 // CHECK-NEXT: tile.return
 
 // One thread block per (batch, query head, 32 queries).

@@ -85,6 +85,8 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
 // CHECK-DAG: %[[F1_02014_32x24:.*]] = arith.constant #tile.exact<1.0201394465967895> : tensor<32x24xf32>
+// CHECK-DAG: %[[MINUS_INF_1:.*]] = arith.constant dense<0xFF800000> : tensor<1xf32>
+// CHECK-DAG: %[[ZERO_1:.*]] = arith.constant dense<0.000000e+00> : tensor<1xf32>
 // CHECK-DAG: %[[MINUS_INF_32:.*]] = arith.constant dense<0xFF800000> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
@@ -105,7 +107,10 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // Over the rows: [1].
 // CHECK-NEXT: %[[LARGEST_ROWS:.*]] = tile.expand %[[LARGEST]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
 // CHECK-NEXT: %[[ONE:.*]] = tile.reduce max %[[LARGEST_ROWS]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>
-// CHECK-NEXT: tile.store %[[ONE]], %[[C]][%[[BATCH]], %[[HEAD]]] : tensor<1xf32>
+// 0 where there is no key.
+// CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %[[ONE]], %[[MINUS_INF_1]] : tensor<1xf32>
+// CHECK-NEXT: %[[ONE_OR_ZERO:.*]] = arith.select %[[NONE]], %[[ZERO_1]], %[[ONE]] : tensor<1xi1>, tensor<1xf32>
+// CHECK-NEXT: tile.store %[[ONE_OR_ZERO]], %[[C]][%[[BATCH]], %[[HEAD]]] : tensor<1xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @projection_features(
