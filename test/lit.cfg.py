@@ -33,6 +33,9 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 # Where utils/setup --frameworks puts PyTorch, JAX, ONNX and its runtime, or where they lie.
 frameworks = os.environ.get("ATTUNE_FRAMEWORKS") or os.path.join(config.attune_build, "python", "frameworks")
 config.environment["ATTUNE_FRAMEWORKS"] = frameworks
+# Of folders of specs the harness takes every third, but for check-all.
+if lit_config.params.get("long") != "1":
+    config.environment["ATTUNE_TEST_SAMPLE"] = "3"
 for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_DEPEND", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -93,6 +93,16 @@ static void raiseSoftmax(Block &body) {
   }
 }
 
+/// A state that stands rescaled holds features of keys without a stabilizer. Those of queries have the constant one: it cancels in what is divided, and
+/// in no units they could leave the range of f32.
+static void steadyQueries(Block &body) {
+  for (auto readout : body.getOps<attn::CausalReadoutOp>()) {
+    auto queries = readout.getQueryFeatures().getDefiningOp<attn::MapOp>();
+    if ((readout.getInitialScale() || readout.getScale()) && queries && queries.getFeatureMap().isFavor())
+      queries.setFeatureMapAttr(queries.getFeatureMap().withStabilizer(attn::Stabilizer::Constant));
+  }
+}
+
 /// The backward pass makes weights from the logarithms of their sums.
 static void askForSums(Block &body) {
   for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SoftmaxOp>()))
@@ -228,6 +238,7 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
     return failure();
   raiseSoftmax(body);
   askForSums(body);
+  steadyQueries(body);
   attn::SoftmaxOp kept = save && graph::keptSoftmax(forward) ? graph::keptSoftmax(backward) : attn::SoftmaxOp();
   Operation *end = body.getTerminator();
   OpBuilder builder(end);

@@ -61,3 +61,21 @@ func.func @delta(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16
       : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
   return %o : tensor<1x2x8x16xf32>
 }
+
+// -----
+
+// States that stand rescaled hold features of keys as they are; those of queries, which cancel, stay in range.
+// CHECK-LABEL: func.func @rescaled_backward(
+// CHECK:         attn.map %arg0 {{.*}} stabilizer = constant>}
+// CHECK:         attn.map %arg1 {{.*}} stabilizer = none>, keys}
+// CHECK:         attn.causal_readout_gradient {{.*}} initial(%arg3, %arg4, %arg5 :
+func.func @rescaled(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"},
+                    %s: tensor<1x2x12x16xf32> {attn.name = "state.s"}, %z: tensor<1x2x12xf32> {attn.name = "state.z"}, %m: tensor<1x2x12xf32> {attn.name = "state.scale"},
+                    %w: tensor<1x12x16xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "state.s"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x12x16xf32>) initial(%s, %z, %m : tensor<1x2x12x16xf32>, tensor<1x2x12xf32>, tensor<1x2x12xf32>)
+      {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>,
+       feature_map = #attn.feature_map<favor, features = 12, epsilon = 0.0, scale = 0.25, stabilizer = constant>}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}

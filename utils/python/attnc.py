@@ -1,5 +1,6 @@
 """Calls the compiler driver; where it lies is the caller's matter."""
 
+import os
 import pathlib
 import subprocess
 
@@ -18,18 +19,25 @@ def attnc(program, *arguments):
     return run.stdout
 
 
-def compile_spec(program, spec, folder):
-    """Compiles a spec file into libNAME.so and NAME.h of `folder`; returns its fields, NAME among them."""
+def compile_spec(program, spec, folder, isa="native"):
+    """Compiles a spec file into libNAME.so and NAME.h of `folder`, for this machine or, with `isa` None, for all; returns its fields, NAME among
+    them."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     fields = read_spec(spec)
-    attnc(program, "compile", spec, "-o", folder / f"lib{fields['attention']}.so")
+    attnc(program, "compile", spec, *(["--isa", isa] if isa else []), "-o", folder / f"lib{fields['attention']}.so")
     return fields
 
 
 def specs_of(paths):
-    """The files; all specs of a folder."""
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+    """The files; all specs of a folder, or every Nth where the environment has ATTUNE_TEST_SAMPLE=N, as it has in CI."""
+    sample = int(os.environ.get("ATTUNE_TEST_SAMPLE", "1"))
+    return [spec for path in paths for spec in (sorted(path.glob("*.yaml"))[::sample] if path.is_dir() else [path])]
+
+
+def share_of(count):
+    """How many of so many specs of folders are left of them in a sample, at least."""
+    return max(count // int(os.environ.get("ATTUNE_TEST_SAMPLE", "1")), 1)
 
 
 def read_spec(spec):

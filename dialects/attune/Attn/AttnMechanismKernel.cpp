@@ -37,11 +37,8 @@ std::pair<Value, Value> attune::attn::buildFeatures(OpBuilder &builder, KernelOp
     ArrayRef<int64_t> x = shapeOf(tokens);
     return f32Of(builder, {x[0], mappedHeads(x[1], op.getParameter()), x[2], map.getFeatures(x[3])});
   };
-  // States hold features of keys alone.
-  bool rescaled = op.getInitialScale() || op.getFinalScale();
-  FeatureMapAttr ofQueries = rescaled ? map.withStabilizer(Stabilizer::Constant) : map;
   Value query = MapOp::create(builder, loc, typeOf(op.getQuery()), op.getQuery(), /*lengths=*/Value(),
-                              op.getParameter(), /*shift=*/Value(), op.getPosition(), ofQueries, /*keys=*/UnitAttr(), /*execution=*/{});
+                              op.getParameter(), /*shift=*/Value(), op.getPosition(), map, /*keys=*/UnitAttr(), /*execution=*/{});
   Type keyType = typeOf(op.getKey());
   Value shift;
   if (map.hasMaximumOverKeys())

@@ -53,10 +53,10 @@ def runtime_archive():
     return (checked, "instrumented runtime") if checked.exists() else (folder / "libattune_rt.a", "runtime as it ships")
 
 
-def link_checked(spec, folder, name):
+def link_checked(spec, folder, name, isa):
     """In the place of the library one whose kernels, plans and descriptor check their addresses, with what its runtime is."""
     archive, runtime = runtime_archive()
-    subprocess.run(["attnc", "compile", spec, "--emit", "obj", "-o", folder / "checked.o"], check=True,
+    subprocess.run(["attnc", "compile", spec, "--isa", isa, "--emit", "obj", "-o", folder / "checked.o"], check=True,
                    stdout=subprocess.DEVNULL, env={**os.environ, "ATTUNE_SANITIZE": "address"})
     subprocess.run(["clang-22", "-shared", "-fsanitize=address,undefined", "-shared-libsan", "-Wl,--gc-sections", "-Wl,-z,defs",
                     folder / "checked.o", archive, "-lpthread", "-ldl", "-o", folder / f"lib{name}.so"], check=True)
@@ -105,9 +105,9 @@ def run(library, wrong):
 
 
 def check_spec(spec, folder, isa, wrong):
-    fields = compile_spec("attnc", spec, folder)
+    fields = compile_spec("attnc", spec, folder, isa or "native")
     name = fields["attention"]
-    runtime = link_checked(spec, folder, name)
+    runtime = link_checked(spec, folder, name, isa or "native")
     with opened(folder, name, fields["dtype"], threads=2, isa=isa) as library:
         if library.parameters:
             attnc("attnc", "init", spec, "--out", folder / "drawn", "--batch", 1, "--queries", SIZES["n"],

@@ -60,7 +60,7 @@ def check_nan(libraries, tensors):
 def check_library(args, rng, fields, folder):
     path = folder / "spec.yaml"
     path.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
-    compile_spec(args.attnc, path, folder)
+    compile_spec(args.attnc, path, folder, isa=None)
     name, softmax = fields["attention"], fields["mechanism"]["kind"] == "softmax"
     with opened(folder, name, DTYPE, isa="amx", threads=1) as one, opened(folder, name, DTYPE, isa="amx", threads=2) as two, \
             opened(folder, name, DTYPE, isa="avx512_bf16", threads=1) as pairs:

@@ -18,7 +18,7 @@ import numpy as np
 
 import judges
 import run_case
-from attnc import Failed, attnc, specs_of
+from attnc import Failed, attnc, share_of, specs_of
 from judges import Case
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -157,14 +157,15 @@ def run_spec(args, spec, dtype):
 def main():
     parser = run_case.parser(__doc__)
     parser.add_argument("--own", action="store_true", help="the gradients that the specs name")
-    parser.add_argument("--at-least", type=int, default=1, help="specs that must not be skipped")
+    parser.add_argument("--at-least", type=int, default=1, help="of all specs, how many must not be skipped")
     parser.add_argument("--gradients", help="names of tensors, in place of all")
     parser.set_defaults(queries=48, keys=60, ways=["reference"])
     args = parser.parse_args()
     results = [right for spec in specs_of(args.specs) for dtype in args.dtypes.split(",") for right in run_spec(args, spec, dtype)]
     judged = [right for right in results if right is not None]
     print(f"{len(judged)} of {len(results)} judged")
-    sys.exit(len(judged) < args.at_least or not all(judged))
+    least = share_of(args.at_least) if any(path.is_dir() for path in args.specs) else args.at_least
+    sys.exit(len(judged) < least or not all(judged))
 
 
 if __name__ == "__main__":
