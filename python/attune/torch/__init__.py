@@ -10,6 +10,7 @@
 `from_state_dict` bring the weights of modules that people have.
 """
 
+from . import _transforms  # noqa: F401  (a rule for each operator)
 from ._functional import flash_attn_func, flash_attn_varlen_func, scaled_dot_product_attention
 from ._linear import delta_rule, gated_delta_rule, gla, kda, linear_attn, retention, simple_gla
 from ._mechanisms import *  # the mechanisms, which only that file lists

@@ -12,8 +12,17 @@ DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 Tensor = typing.Optional[torch.Tensor]
 
 
-def dtype_of(**named: torch.Tensor) -> str:
-    """The spec's name of the one dtype that all have."""
+def operands(**named: torch.Tensor) -> typing.Tuple[str, typing.List[torch.Tensor]]:
+    """The spec's name of the one dtype that all have, and the tensors. Under `torch.autocast` they are converted to its dtype first, as
+    PyTorch's own attention has it."""
+    device = next(iter(named.values())).device.type
+    if torch.is_autocast_enabled(device):
+        to = torch.get_autocast_dtype(device)
+        named = {name: tensor.to(to) if tensor.dtype in DTYPES else tensor for name, tensor in named.items()}
+    return _dtype_of(named), list(named.values())
+
+
+def _dtype_of(named: typing.Mapping[str, torch.Tensor]) -> str:
     first = next(iter(named.values())).dtype
     for name, tensor in named.items():
         if tensor.dtype not in DTYPES or tensor.dtype != first:

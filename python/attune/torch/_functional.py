@@ -5,7 +5,7 @@ import typing
 import torch
 
 from .._errors import ArgumentError
-from ._calls import Tensor, dtype_of, run
+from ._calls import Tensor, operands, run
 from ._masks import seen
 
 
@@ -19,19 +19,18 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     `is_causal` lets query i see keys 0 … i. `attn_mask` may hide keys at the end of each sequence, and what lies behind
     the last query's diagonal: True (or 0) lets through, False (or −∞) hides; a compiled model can have it for the former
     only. A query that sees no key gives 0. ArgumentError: other masks, `dropout_p`, dtypes and shapes that do not fit.
-    Gradients are compiled when they are first asked for.
+    Gradients are compiled when they are first asked for. Under `torch.autocast` tensors are converted to its dtype first.
     """
     if dropout_p != 0:
         raise ArgumentError(f"argument 'dropout_p': expected 0, for compiled attention drops nothing, but got {dropout_p}")
     if attn_mask is not None and is_causal:
         raise ArgumentError("argument 'attn_mask': expected None with is_causal=True, but got a mask; give one of the two")
-    named = {"query": query, "key": key, "value": value}
-    dtype = dtype_of(**named)
-    if query.dim() < 2 or any(tensor.dim() != query.dim() for tensor in named.values()):
+    dtype, (query, key, value) = operands(query=query, key=key, value=value)
+    if query.dim() < 2 or any(tensor.dim() != query.dim() for tensor in (key, value)):
         raise ArgumentError("arguments 'query', 'key', 'value': expected the same number of dimensions, at least 2, but "
                             f"got {query.dim()}, {key.dim()}, {value.dim()}")
     outer = query.shape[:-2]
-    query, key, value = (_with_heads(tensor) for tensor in named.values())
+    query, key, value = (_with_heads(tensor) for tensor in (query, key, value))
     queries, keys = query.shape[2], key.shape[2]
     if key.shape[1] != query.shape[1] and not enable_gqa:
         raise ArgumentError(f"argument 'key': expected {query.shape[1]} heads, as query has, but got {key.shape[1]}; give "
@@ -59,11 +58,12 @@ def flash_attn_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p
     `causal` lets the last query see all keys. `window_size` (w, 0) with it hides keys more than w tokens back.
     `softcap` c > 0 caps logits by c·tanh(logit / c). `alibi_slopes` [H]: logits less slope times distance.
     Results are always the same bits, whatever `deterministic` says. `return_attn_probs` gives (o, lse [batch, H, n],
-    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. Gradients are those
-    of q, k and v; of `alibi_slopes` there are none yet: CompileError, in backward().
+    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. Gradients are
+    compiled when they are first asked for, those of `alibi_slopes` too.
     """
     mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[2])
-    results = _softmax(*(tensor.transpose(1, 2) for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v), causal=causal,
+    dtype, tensors = operands(q=q, k=k, v=v)
+    results = _softmax(*(tensor.transpose(1, 2) for tensor in tensors), dtype=dtype, causal=causal,
                        scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs,
                        mechanism=mechanism)
     return (results[0], results[1], None) if return_attn_probs else results[0]
@@ -82,9 +82,10 @@ def flash_attn_varlen_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu
     """
     mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[1])
     own_keys = cu_seqlens_k is cu_seqlens_q
-    results = _softmax(*(tensor.transpose(0, 1)[None] for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v),
-                       causal=causal, scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs,
-                       mechanism=mechanism, offsets=cu_seqlens_q.int(), key_offsets=None if own_keys else cu_seqlens_k.int())
+    dtype, tensors = operands(q=q, k=k, v=v)
+    results = _softmax(*(tensor.transpose(0, 1)[None] for tensor in tensors), dtype=dtype, causal=causal,
+                       scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs, mechanism=mechanism,
+                       offsets=cu_seqlens_q.int(), key_offsets=None if own_keys else cu_seqlens_k.int())
     return (results[0][0], results[1][0], None) if return_attn_probs else results[0][0]
 
 

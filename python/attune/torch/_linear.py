@@ -10,7 +10,7 @@ then each of these serves heads / qk_heads of them. `scale` is width^−1/2 unle
 `output_final_state`; it may go into the next call as `initial_state`. With `cu_seqlens` [sequences + 1] of integers a batch
 of 1 holds sequences end to end, sequence s from token cu_seqlens[s] to the next one, and states are [sequences, heads,
 width, dv]; a sequence without tokens leaves its state as it was. Which form computes it (quadratic, in chunks, in pieces side by
-side) the compiler decides. All have gradients, of gates and states too, but with `cu_seqlens`: CompileError, in backward().
+side) the compiler decides. All have gradients, of gates and states too. Under `torch.autocast` q, k and v are converted to its dtype first.
 """
 
 import typing
@@ -18,7 +18,7 @@ import typing
 import torch
 
 from .._errors import ArgumentError
-from ._calls import Tensor, dtype_of, run
+from ._calls import Tensor, operands, run
 
 Results = typing.Tuple[torch.Tensor, Tensor]
 
@@ -82,7 +82,7 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Opt
             output_final_state: bool, offsets: Tensor, gates: typing.Mapping[str, Tensor],
             l2_norm: bool = False) -> Results:
     """`gates`: decay [batch, tokens, heads] or [.., width], log_decay [heads], beta [batch, tokens, heads]."""
-    dtype = dtype_of(q=q, k=k, v=v)
+    dtype, (q, k, v) = operands(q=q, k=k, v=v)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if tensor.dim() != 4:
             raise ArgumentError(f"argument '{name}': expected [batch, tokens, heads, width], but got {list(tensor.shape)}")

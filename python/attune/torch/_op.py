@@ -147,15 +147,15 @@ def _gradient_shapes(tensors: typing.List[torch.Tensor], names: str, spec: str, 
     return [torch.empty_like(given[name], memory_format=torch.contiguous_format) for name in wanted.split(",")]
 
 
-def _twice(context: typing.Any, *gradients: typing.Any) -> typing.NoReturn:
+def twice(context: typing.Any, *gradients: typing.Any) -> typing.NoReturn:
     raise NotImplementedError("expected one derivative of compiled attention, but got a call of backward() through its "
                               "gradients (create_graph=True); the gradients have none")
 
 
-_attend_backward.register_autograd(_twice)
+_attend_backward.register_autograd(twice)
 
 
-def _keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
+def keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
     tensors, ctx.names, ctx.spec, ctx.tokens_first, wanted = inputs
     ctx.has_cotangent = [result.is_floating_point() for result in output]
     ctx.left = _names_left(ctx.spec, wanted)
@@ -167,11 +167,13 @@ def with_unit_rows(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
-def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]]) -> typing.Any:
-    """A cotangent that is None is 0, and nothing is computed for tensors that need no gradient."""
+def gradients_of(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]], needs: typing.Sequence[bool],
+                 operator: typing.Callable[..., typing.List[torch.Tensor]]) -> typing.List[typing.Optional[torch.Tensor]]:
+    """Of each tensor of a call, by `attune::attend_backward` or what stands for it. A cotangent that is None is 0, and nothing is computed
+    for tensors that need no gradient."""
     names, saved = context.names.split(","), context.saved_tensors  # which can be asked for once
     tensors, left = list(saved[:len(names)]), saved[len(names):]
-    needed = [name for name, needs in zip(names, context.needs_input_grad[0]) if needs]
+    needed = [name for name, is_needed in zip(names, needs) if is_needed]
     taken = dict(_names_left(context.spec, ",".join(needed)))
     for (name, place), tensor in zip(context.left, left):
         if name in taken:
@@ -182,13 +184,16 @@ def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[to
             turned = gradient.transpose(1, 2) if context.tokens_first and output == "o" and gradient.dim() == 4 else gradient
             tensors.append(with_unit_rows(turned))
             names.append(f"grad_{output}")
-    results = torch.ops.attune.attend_backward(tensors, ",".join(names), _with_gradients(context.spec, ",".join(needed)),
-                                               ",".join(needed))
-    by_name = dict(zip(needed, results))
-    return [by_name.get(name) for name in context.names.split(",")], None, None, None, None
+    wanted = ",".join(needed)
+    by_name = dict(zip(needed, operator(tensors, ",".join(names), _with_gradients(context.spec, wanted), wanted)))
+    return [by_name.get(name) for name in context.names.split(",")]
 
 
-_attend.register_autograd(_backward, setup_context=_keep)
+def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]]) -> typing.Any:
+    return gradients_of(context, gradients, context.needs_input_grad[0], torch.ops.attune.attend_backward), None, None, None, None
+
+
+_attend.register_autograd(_backward, setup_context=keep)
 
 
 @torch.compiler.assume_constant_result
@@ -256,8 +261,15 @@ def call(tensors: typing.Sequence[torch.Tensor], names: typing.Sequence[str], te
     """The operator: the outputs of the spec of this text, then what is left for gradients if there may be some."""
     needed = [name for name, tensor in zip(names, tensors) if tensor.requires_grad] if torch.is_grad_enabled() else []
     wanted = _wanted(text, ",".join(needed)) if needed else ""
-    results = torch.ops.attune.attend(list(tensors), ",".join(names), text, tokens_first, wanted)
-    return typing.cast(typing.List[torch.Tensor], results)
+    operator = _operator()
+    return typing.cast(typing.List[torch.Tensor], operator(list(tensors), ",".join(names), text, tokens_first, wanted))
+
+
+def _operator() -> typing.Callable[..., typing.List[torch.Tensor]]:
+    if torch.compiler.is_compiling() or not torch._C._are_functorch_transforms_active():
+        return torch.ops.attune.attend
+    from ._transforms import attend_transformed
+    return attend_transformed
 
 
 def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tensor) -> typing.Any:
