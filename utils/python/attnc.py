@@ -1,6 +1,5 @@
 """Calls the compiler driver; where it lies is the caller's matter."""
 
-import os
 import pathlib
 import subprocess
 
@@ -30,14 +29,8 @@ def compile_spec(program, spec, folder, isa="native"):
 
 
 def specs_of(paths):
-    """The files; all specs of a folder, or every Nth where the environment has ATTUNE_TEST_SAMPLE=N, as it has in CI."""
-    sample = int(os.environ.get("ATTUNE_TEST_SAMPLE", "1"))
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml"))[::sample] if path.is_dir() else [path])]
-
-
-def share_of(count):
-    """How many of so many specs of folders are left of them in a sample, at least."""
-    return max(count // int(os.environ.get("ATTUNE_TEST_SAMPLE", "1")), 1)
+    """The files; all specs of a folder."""
+    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def read_spec(spec):

@@ -1,6 +1,8 @@
-"""The operators below transforms of `torch.func`. `vmap` is one call of a larger batch where the spec leaves the batch open and what is mapped, and what comes of
-it, has one; else one call after another, of which each gives an entry. A gradient of a parameter is a sum over the batch, of which each
-entry has its own."""
+"""The operators below transforms of `torch.func`.
+
+`vmap` is one call of a larger batch where the spec leaves the batch open and what is mapped, and what comes of it, has one; else one call
+after another, of which each gives an entry. A gradient of a parameter is a sum over the batch, of which each entry has its own.
+"""
 
 import typing
 

@@ -16,8 +16,9 @@ import tempfile
 import numpy as np
 import yaml
 
-from attnc import Failed, attnc, read_spec, specs_of
+from attnc import Failed, attnc, read_spec
 from run_case import SIZES
+from sample import sampled
 
 # (name in the prediction, name of the counter)
 COUNTS = [("near_bytes", "global bytes of warps"), ("wide_bytes", "global bytes by 16 bytes a lane"),
@@ -155,7 +156,7 @@ def parse():
 def main():
     args = parse()
     print(f"  {'':39}" + "".join(f"  {what + ' predicted':>14} {'issued':>12}   ratio" for what in ("bytes", "wide", "mma", "shuffles")) + "    wide")
-    results = [agrees(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes]
+    results = [agrees(args, spec, dtype) for spec in sampled(args.specs) for dtype in args.dtypes]
     print(f"{sum(results)} of {len(results)} specs agree")
     sys.exit(not results or not all(results))
 

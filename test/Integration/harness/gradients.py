@@ -18,8 +18,9 @@ import numpy as np
 
 import judges
 import run_case
-from attnc import Failed, attnc, share_of, specs_of
+from attnc import Failed, attnc
 from judges import Case
+from sample import at_least, sampled
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Of compiled code, as the contract says. The interpreter works in float64; its gradients are written in f32.
@@ -161,11 +162,10 @@ def main():
     parser.add_argument("--gradients", help="names of tensors, in place of all")
     parser.set_defaults(queries=48, keys=60, ways=["reference"])
     args = parser.parse_args()
-    results = [right for spec in specs_of(args.specs) for dtype in args.dtypes.split(",") for right in run_spec(args, spec, dtype)]
+    results = [right for spec in sampled(args.specs) for dtype in args.dtypes.split(",") for right in run_spec(args, spec, dtype)]
     judged = [right for right in results if right is not None]
     print(f"{len(judged)} of {len(results)} judged")
-    least = share_of(args.at_least) if any(path.is_dir() for path in args.specs) else args.at_least
-    sys.exit(len(judged) < least or not all(judged))
+    sys.exit(len(judged) < at_least(args.at_least, args.specs) or not all(judged))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ import yaml
 
 import judges
 import reference
-from attnc import Failed, attnc, compile_spec, read_spec, specs_of
+from attnc import Failed, attnc, compile_spec, read_spec
 from judges import Case
 from library import LibraryError, opened
+from sample import sampled
 from storage import from_storage
 
 # For '?'.
@@ -171,7 +172,7 @@ def parse():
 
 def main():
     args = parse()
-    results = [run_spec(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes.split(",")]
+    results = [run_spec(args, spec, dtype) for spec in sampled(args.specs) for dtype in args.dtypes.split(",")]
     sys.exit(not results or not all(results))
 
 

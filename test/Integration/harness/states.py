@@ -14,9 +14,10 @@ import numpy as np
 
 import judges
 import run_case
-from attnc import attnc, compile_spec, specs_of
+from attnc import attnc, compile_spec
 from judges import Case
 from library import opened
+from sample import sampled
 from storage import from_storage
 
 # What the interpreter's states lose in the f32 of files.
@@ -169,7 +170,7 @@ def main():
     parser.add_argument("--spoil", help="a tensor of states that is made wrong between the runs, to see that it is noticed")
     parser.set_defaults(queries=70)
     args = parser.parse_args()
-    results = [run_spec(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes.split(",")]
+    results = [run_spec(args, spec, dtype) for spec in sampled(args.specs) for dtype in args.dtypes.split(",")]
     sys.exit(not results or not all(results))
 
 

@@ -119,7 +119,7 @@ class Compiled:
             name = name_of(program)
             if not (path.parent / f"{name}.h").exists():
                 self.compiled += 1
-                attnc("attnc", "compile", path, "-o", path.parent / f"lib{name}.so")
+                attnc("attnc", "compile", path, "--isa", self.isa or "native", "-o", path.parent / f"lib{name}.so")
             dtype = "f32" if isinstance(program, str) else program["dtype"]
             self.open[key] = Library(path.parent, name, dtype, threads=threads, isa=self.isa)
         return self.open[key]
