@@ -67,12 +67,21 @@ static bool areFew(Value keys, Value queries) {
   return !ShapedType::isDynamic(count) && count < partsOfKeys.chunk && (ShapedType::isDynamic(rows) || rows > count);
 }
 
+/// Whether query heads map the keys that they share each in a way of its own: then what is summed over those heads is a stream of queries for
+/// each sum, and each would add to the same rows.
+static bool areMappedApart(Value keys) {
+  auto map = keys.getDefiningOp<attn::MapOp>();
+  return map && shapeOf(map.getResult())[1] != shapeOf(map.getSource())[1];
+}
+
 attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
   auto rows = dyn_cast_or_null<attn::ContractOp>(reduction);
   if (!rows || !sumsKeys(rows) || schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced())
     return nullptr;
   attn::ContractOp sum = sumOfSameWeights(rows);
-  if (!sum || attn::isPacked(rows->getParentOfType<func::FuncOp>()) || !sumsAsWritten(rows) || haveOtherSums(rows.getLhs()) || readsSumsOf(sum, rows))
+  if (!sum || attn::isPacked(rows->getParentOfType<func::FuncOp>()) || !sumsAsWritten(rows) || haveOtherSums(rows.getLhs()))
+    return nullptr;
+  if (areMappedApart(rows.getRhs()) || readsSumsOf(sum, rows))
     return nullptr;
   SeenKeys seen = keysOfSum(rows);
   return seen.window || areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;
@@ -101,7 +110,8 @@ SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, 
     if (!sum || !sumsQueries(sum) || streamOf(sum) != stream)
       continue;
     for (Operation *user : sum.getLhs().getUsers())
-      if (auto rows = dyn_cast<attn::ContractOp>(user); rows && partnerOf(rows) && rows.getLhs() == sum.getLhs() && !llvm::is_contained(joint, rows))
+      if (auto rows = dyn_cast<attn::ContractOp>(user); rows && rows.getLhs() == sum.getLhs() && !isInParts(rows.getResult()) && partnerOf(rows) &&
+                                                        !llvm::is_contained(joint, rows))
         joint.push_back(rows);
   }
   return joint;
