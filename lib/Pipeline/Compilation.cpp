@@ -264,7 +264,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
     isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
   if (stage == Stage::Llvm && nativeOnly)
-    isas = {nativeInstructionSet(isas).str()};
+    isas = nativeInstructionSets(isas);
   PassManager manager(&mlirContext);
   cpu::CpuOptions cpuOptions;
   cpuOptions.isas = isas;

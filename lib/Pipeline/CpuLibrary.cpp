@@ -41,13 +41,22 @@ ArrayRef<StringRef> attune::instructionSetNames() {
   return names;
 }
 
-StringRef attune::nativeInstructionSet(ArrayRef<std::string> isas) {
+/// The best below `limit` that this machine runs; null if there is none.
+static const IsaVariant *bestHere(ArrayRef<std::string> isas, attune_rt_target limit) {
   const IsaVariant *best = nullptr;
   for (const IsaVariant &entry : isaVariants)
-    if (llvm::is_contained(isas, entry.isa) && rt::cpuSupports(entry.target) &&
+    if (entry.target <= limit && llvm::is_contained(isas, entry.isa) && rt::cpuSupports(entry.target) &&
         (!best || rt::cpuRank(entry.target) > rt::cpuRank(best->target)))
       best = &entry;
-  return best ? StringRef(best->isa) : StringRef(isas.front());
+  return best;
+}
+
+std::vector<std::string> attune::nativeInstructionSets(ArrayRef<std::string> isas) {
+  const IsaVariant *best = bestHere(isas, ATTUNE_RT_AMX);
+  if (!best)
+    return {isas.front()};
+  const IsaVariant *without = best->target == ATTUNE_RT_AMX ? bestHere(isas, ATTUNE_RT_AVX512_BF16) : nullptr;
+  return without ? std::vector<std::string>{without->isa, best->isa} : std::vector<std::string>{best->isa};
 }
 
 /// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.

@@ -149,8 +149,9 @@ llvm::StringRef nameOf(Stage stage);
 /// What code for a CPU may be limited to.
 llvm::ArrayRef<llvm::StringRef> instructionSetNames();
 
-/// Which of the instruction sets the runtime of a library takes on this machine; the first, which it then asks for, if it can run none.
-llvm::StringRef nativeInstructionSet(llvm::ArrayRef<std::string> isas);
+/// Which of the instruction sets the runtime of a library takes on this machine; the first, which it then asks for, if it can run none. Beside
+/// tiles, which Linux may refuse to another process, that which is taken then.
+std::vector<std::string> nativeInstructionSets(llvm::ArrayRef<std::string> isas);
 
 /// A library before it is linked: its host code as LLVM IR, and the description with the variants filled in.
 struct LibraryModule {
