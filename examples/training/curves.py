@@ -49,28 +49,47 @@ def smooth(losses, steps):
     return [sum(losses[max(0, i - steps + 1):i + 1]) / min(i + 1, steps) for i in range(len(losses))]
 
 
+POINTS = 200 # of a curve
+
+
+def of_attention(runs):
+    """The runs of each attention, in the order in which these come."""
+    return {name: [run for run in runs if run["attention"] == name] for name in dict.fromkeys(run["attention"] for run in runs)}
+
+
+def bands(runs):
+    """Of each attention the steps, and over its seeds the least, the mean and the largest loss there, each the mean of the last fiftieth of the steps."""
+    result = {}
+    for name, own in of_attention(runs).items():
+        curves = [smooth(run["losses"], max(1, len(run["losses"]) // 50)) for run in own]
+        count = min(len(curve) for curve in curves)
+        steps = sorted({round(i * (count - 1) / min(POINTS, count)) for i in range(min(POINTS, count) + 1)})
+        at = [[curve[step] for curve in curves] for step in steps]
+        result[name] = (steps, [min(losses) for losses in at], [sum(losses) / len(losses) for losses in at], [max(losses) for losses in at])
+    return result
+
+
 def drawn(runs, axis="loss"):
-    """The curves of runs, each the mean of the last steps, as an SVG."""
+    """The mean curve of each attention over its seeds, with a band from the least to the largest, as an SVG."""
     width, height, left, below = 720, 420, 60, 40
-    curves = [(run, smooth(run["losses"], max(1, len(run["losses"]) // 50))) for run in runs]
-    steps, top = max(len(curve) for _, curve in curves), max(max(curve) for _, curve in curves)
-    least = min(min(curve) for _, curve in curves)
-    x = lambda step: left + (width - left - 20) * step / max(1, steps - 1)
+    curves = bands(runs)
+    last = max(steps[-1] for steps, *_ in curves.values())
+    top, least = max(max(high) for *_, high in curves.values()), min(min(low) for _, low, *_ in curves.values())
+    x = lambda step: left + (width - left - 20) * step / max(1, last)
     y = lambda loss: 20 + (height - below - 20) * (top - loss) / max(top - least, 1e-9)
+    points = lambda steps, losses: " ".join(f"{x(step):.1f},{y(loss):.1f}" for step, loss in zip(steps, losses))
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
              f'<rect width="{width}" height="{height}" fill="white"/>']
     for part in range(6):
-        loss, step = least + (top - least) * part / 5, (steps - 1) * part / 5
+        loss, step = least + (top - least) * part / 5, last * part / 5
         lines.append(f'<path d="M{left} {y(loss):.1f}H{width - 20}" stroke="#ddd"/><text x="{left - 6}" y="{y(loss) + 4:.1f}" text-anchor="end">{loss:.2f}</text>')
         lines.append(f'<text x="{x(step):.1f}" y="{height - below + 18}" text-anchor="middle">{step:.0f}</text>')
     lines.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">step</text><text x="6" y="14">{axis}</text>')
-    names = list(dict.fromkeys(run["attention"] for run in runs))
-    for run, curve in curves:
-        points = " ".join(f"{x(step):.1f},{y(loss):.1f}" for step, loss in enumerate(curve))
-        lines.append(f'<polyline points="{points}" fill="none" stroke="{COLORS[names.index(run["attention"]) % len(COLORS)]}" stroke-width="1.5"/>')
-    for row, name in enumerate(names):
-        color = COLORS[row % len(COLORS)]
-        lines.append(f'<path d="M{width - 150} {34 + 18 * row}h20" stroke="{color}" stroke-width="3"/><text x="{width - 124}" y="{38 + 18 * row}">{name}</text>')
+    for row, (name, (steps, low, mean, high)) in enumerate(curves.items()):
+        color, dashes = COLORS[row % len(COLORS)], ' stroke-dasharray="6 4"' if name == "plain" else ""
+        lines.append(f'<polygon points="{points(steps, low)} {points(steps[::-1], high[::-1])}" fill="{color}" fill-opacity="0.15"/>')
+        lines.append(f'<polyline points="{points(steps, mean)}" fill="none" stroke="{color}" stroke-width="1.5"{dashes}/>')
+        lines.append(f'<path d="M{width - 150} {34 + 18 * row}h20" stroke="{color}" stroke-width="3"{dashes}/><text x="{width - 124}" y="{38 + 18 * row}">{name}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -81,19 +100,24 @@ def spread(numbers, form):
 
 
 def table(runs):
-    """What runs came to, in Markdown: a line for each attention, over its seeds. The loss is the mean of the last fiftieth of the steps."""
+    """What runs came to, in Markdown: a line for each attention, over its seeds. The loss is the mean of the last fiftieth of the steps. What a run does not
+    say has no column: a machine that does other things as well says nothing of speed."""
     columns = {"loss": ("{:.3f}", lambda run: smooth(run["losses"], max(1, len(run["losses"]) // 50))[-1])}
-    columns["held out"] = ("{:.3f}", lambda run: run["held_out"])
-    if "accuracy" in runs[0]:
-        columns["accuracy"] = ("{:.3f}", lambda run: run["accuracy"])
-    columns["tokens a second"] = ("{:.0f}", lambda run: run["tokens_per_second"])
-    columns["peak GiB"] = ("{:.2f}", lambda run: run["peak_bytes"] / 2**30)
+    for field, name, form, unit in (("held_out", "held out", "{:.3f}", 1), ("accuracy", "accuracy", "{:.3f}", 1),
+                                    ("tokens_per_second", "tokens a second", "{:.0f}", 1), ("peak_bytes", "peak GiB", "{:.2f}", 2**30)):
+        if all(field in run for run in runs):
+            columns[name] = (form, lambda run, field=field, unit=unit: run[field] / unit)
     lines = [f"| attention | seeds | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
-    for name in dict.fromkeys(run["attention"] for run in runs):
-        own = [run for run in runs if run["attention"] == name]
+    for name, own in of_attention(runs).items():
         cells = [spread([value(run) for run in own], form) for form, value in columns.values()]
         lines.append(f"| {name} | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def runs_in(path):
+    """Of a file that --out has written, or of one with a list of such runs."""
+    found = json.loads(path.read_text())
+    return found if isinstance(found, list) else [found]
 
 
 def command(description, attentions, settings, train, told, axis):
@@ -110,7 +134,7 @@ def command(description, attentions, settings, train, told, axis):
     if args.plot:
         if not args.runs:
             parser.error("expected runs to draw, JSON files of --out, but got none")
-        runs = [json.loads(path.read_text()) for path in args.runs]
+        runs = [run for path in args.runs for run in runs_in(path)]
         args.plot.write_text(drawn(runs, axis))
         print(table(runs))
         return

@@ -20,7 +20,7 @@ import pathlib
 import sysconfig
 
 import torch
-from curves import command, drawn, trained  # noqa: F401  (tests draw, too)
+from curves import bands, command, drawn, table, trained  # noqa: F401  (tests draw, too)
 from layers import Around, Own, blocks
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention

@@ -35,6 +35,17 @@ class Training(unittest.TestCase):
         self.assertEqual(page.count("<polyline"), 2)
         self.assertIn(">exact</text>", page)
 
+    def test_seeds_are_a_curve_and_a_band(self):
+        runs = [{"attention": "linear", "losses": [5.0, 4.0 - seed, 3.0]} for seed in range(3)]
+        self.assertEqual(example.bands(runs), {"linear": ([0, 1, 2], [5.0, 2.0, 3.0], [5.0, 3.0, 3.0], [5.0, 4.0, 3.0])})
+        page = example.drawn(runs)
+        self.assertEqual((page.count("<polyline"), page.count("<polygon")), (1, 1))
+
+    def test_a_table_has_what_all_runs_say(self):
+        runs = [{"attention": "linear", "losses": [2.0], "held_out": 2.5, "peak_bytes": 2**30, **more} for more in ({"tokens_per_second": 10}, {})]
+        self.assertEqual(example.table(runs).splitlines()[0], "| attention | seeds | loss | held out | peak GiB |")
+        self.assertIn("tokens a second", example.table(runs[:1]))
+
 
 if __name__ == "__main__":
     unittest.main()
