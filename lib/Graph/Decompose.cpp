@@ -24,7 +24,7 @@ struct Decompose : public graph::impl::DecomposeBase<Decompose> {
       OpBuilder builder(op);
       SmallVector<Value> terms = op.decompose(builder);
       if (terms.size() != op->getNumResults()) {
-        op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state (not supported yet)";
+        op->emitOpError() << "expected terms for " << op->getNumResults() << " results, but got " << terms.size();
         return signalPassFailure();
       }
       op->replaceAllUsesWith(terms);

@@ -32,12 +32,14 @@ static constexpr StringLiteral nameAttr = "attn.name", parameterAttr = "attn.par
 // The forward pass as terms
 //===----------------------------------------------------------------------===//
 
-/// Whether pairs, where all sizes are known, take fewer multiply-adds than to make a state and to read it.
-static bool arePairsFewer(attn::KernelOp op, int64_t features) {
+/// Whether pairs, where all sizes are known, take fewer multiply-adds than to make a state and to read it. Weights of pairs are products of rows of
+/// so many entries, those through a state of so many features.
+template <typename Mechanism> static bool arePairsFewer(Mechanism op, int64_t entries, int64_t features) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(), v = op.getValue().getType().getShape();
   if (ShapedType::isDynamic(q[2]) || ShapedType::isDynamic(v[2]))
     return false;
-  return q[2] * v[2] * (features + v[3]) < (q[2] + v[2]) * features * v[3];
+  int64_t pairs = q[2] * v[2] * (entries + v[3]);
+  return (op.getCausal() ? pairs / 2 : pairs) < (q[2] + v[2]) * features * v[3];
 }
 
 /// The form of states that attention is to go through in place of weights of pairs; empty: none.
@@ -53,7 +55,25 @@ static StringRef stateForm(Operation *op) {
   bool hasStates = kernel.getInitialState() || kernel.getFinalState() || kernel.getCompressKey();
   if (mapsApart || hasStates || !linearize->refusal(op, "state").empty())
     return "";
-  return arePairsFewer(kernel, kernel.getFeatureMap().getFeatures(kernel.getQuery().getType().getDimSize(3))) ? "" : "state";
+  int64_t features = kernel.getFeatureMap().getFeatures(kernel.getQuery().getType().getDimSize(3));
+  return arePairsFewer(kernel, features, features) ? "" : "state";
+}
+
+/// Whether sketches go through a state of squares. These are written and read by kernels of their own, which costs as much as the products with the state:
+/// measured, a multiply-add takes 2.1 to 2.5 times that of a pair. Where lengths are open, wide ones would fill the memory.
+static bool goesThroughSquares(attn::PolysketchOp op) {
+  constexpr int64_t ofSquares = 2, widest = 16;
+  auto size = static_cast<int64_t>(op.getSize());
+  bool open = ShapedType::isDynamic(op.getQuery().getType().getDimSize(2)) || ShapedType::isDynamic(op.getKey().getType().getDimSize(2));
+  return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, ofSquares * size * size));
+}
+
+/// The terms of a mechanism: through a state, where that is `linear` and takes fewer multiply-adds, or else as it says what it is made of.
+static SmallVector<Value> termsOf(OpBuilder &builder, attn::MechanismOpInterface op, bool linear) {
+  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && linear && goesThroughSquares(sketched))
+    return sketched.decomposeLinear(builder);
+  StringRef form = linear ? stateForm(op) : "";
+  return form.empty() ? op.decompose(builder) : graph::findLaw("linearize")->build(builder, op, form);
 }
 
 /// Mechanisms that do not know their gradients as a whole become what they are made of.
@@ -64,11 +84,10 @@ static LogicalResult decomposeMechanisms(Block &body, bool linear) {
       mechanisms.push_back(mechanism);
   for (attn::MechanismOpInterface op : mechanisms) {
     OpBuilder builder(op);
-    StringRef form = linear ? stateForm(op) : "";
-    SmallVector<Value> terms = form.empty() ? op.decompose(builder) : graph::findLaw("linearize")->build(builder, op, form);
+    SmallVector<Value> terms = termsOf(builder, op, linear);
     if (terms.size() != op->getNumResults())
-      return op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state, whose gradients are "
-                                  "not supported yet";
+      return op->emitOpError() << "expected a mechanism that terms define, but got one of which they give " << terms.size() << " of "
+                               << op->getNumResults() << " results";
     op->replaceAllUsesWith(terms);
     op->erase();
   }

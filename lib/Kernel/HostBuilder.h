@@ -49,6 +49,10 @@ public:
 
   // For rules of terms (Planner/TermRules.h).
 
+  /// The memory of a state, or of its numbers: the result's, or a workspace for as many entries as `like` has.
+  mlir::Value stateMemory(mlir::Value value, mlir::Value like);
+  mlir::Value batchLike(mlir::Operation *op) const;
+
   const FeatureGroups &groups() const { return featureGroups; }
   /// The memory of an argument, or of a result or value that is computed already; null if there is none.
   mlir::Value memoryOf(mlir::Value value) const;
@@ -185,6 +189,14 @@ private:
 
   mlir::FailureOr<Tokens> computeSketch(attn::SketchOp op);
   mlir::FailureOr<Tokens> computeSketchGradient(attn::SketchGradientOp op);
+  mlir::FailureOr<Tokens> computeSquare(attn::MapOp op);
+  mlir::FailureOr<Tokens> computeSquareGradient(attn::MapGradientOp op);
+
+  // Tokens in blocks that runs share (Planner/BlockRules.cpp).
+
+  mlir::FailureOr<Tokens> computeTaken(attn::TakeFromBlocksOp op);
+  mlir::FailureOr<Tokens> computePlaced(attn::PlaceInBlocksOp op);
+  mlir::Value positionOf(mlir::Value position, mlir::Value like);
 
   // Gradients of positional encodings (Planner/LepeGradients.cpp).
 
@@ -272,6 +284,7 @@ private:
   llvm::DenseMap<mlir::Operation *, Tokens> features;
   llvm::DenseMap<mlir::Operation *, mlir::Value> means;
   llvm::DenseMap<mlir::Operation *, mlir::Value> offsets; ///< of rotations backwards
+  llvm::DenseMap<mlir::Value, mlir::Value> positions;     ///< of runs, in workspaces
   llvm::DenseMap<mlir::Value, mlir::Value> workspaces; ///< of values that are no tokens
   llvm::DenseMap<mlir::Value, mlir::Value> ofParts;    ///< sums of parts of the keys, [part, batch, heads, rows, columns]
   llvm::DenseMap<mlir::Value, mlir::Value> units;      ///< of the states whose S this is

@@ -156,6 +156,14 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
     return computeSketch(sketch);
   if (auto gradient = dyn_cast_or_null<attn::SketchGradientOp>(op))
     return computeSketchGradient(gradient);
+  if (auto map = dyn_cast_or_null<attn::MapOp>(op); map && !ruleOf(map))
+    return computeSquare(map);
+  if (auto gradient = dyn_cast_or_null<attn::MapGradientOp>(op); gradient && !ruleOf(gradient))
+    return computeSquareGradient(gradient);
+  if (auto take = dyn_cast_or_null<attn::TakeFromBlocksOp>(op))
+    return computeTaken(take);
+  if (auto place = dyn_cast_or_null<attn::PlaceInBlocksOp>(op))
+    return computePlaced(place);
   // An attention that another op reads.
   Value rows = rowsBehind(value);
   if (rows == value)

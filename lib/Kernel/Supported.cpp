@@ -98,8 +98,6 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
       if (readout.getInitialState() && !readout.getInitialSum() && !readout.getDenominator().use_empty())
         return refuse(op, "a denominator that goes on from a state without its sum");
     }
-    if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare)
-      return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }
   return success();
 }

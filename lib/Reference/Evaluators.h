@@ -50,6 +50,7 @@ void addKernelTerms(Evaluators &all);
 void addMapTerms(Evaluators &all);
 void addWeightTerms(Evaluators &all);
 void addBlockedTerms(Evaluators &all);
+void addBlocks(Evaluators &all);
 void addGradientTerms(Evaluators &all);
 void addStateGradients(Evaluators &all);
 void addEvaGradients(Evaluators &all);

@@ -19,6 +19,7 @@
 
 #include "LogPairs.h"
 #include "NaturalScale.h"
+#include "attune/Tile/Units.h"
 
 using namespace mlir;
 using namespace attune;
@@ -27,6 +28,14 @@ using namespace attune::fusion;
 namespace {
 constexpr float high = terms::log2eHigh;
 constexpr double low = terms::log2eLow;
+
+/// k log₂e of numbers [count], and what its rounding has lost.
+std::pair<Value, Value> inBits(TileBuilder &tiles, Value k) {
+  ArrayRef<int64_t> shape = tiles.shape(k);
+  auto number = [&](double value) { return tiles.constant(shape, value); };
+  Value product = tiles.times(k, number(high));
+  return {product, tiles.fma(k, number(low), tiles.fma(k, number(high), tiles.negate(product)))};
+}
 
 struct ScaledState : Term {
   explicit ScaledState(int64_t features) : half(std::log2(static_cast<double>(features)) / 2), features(features) {}
@@ -38,12 +47,6 @@ struct ScaledState : Term {
   static SmallVector<Value, 3> rescaled(TileBuilder &tiles, Value unit, Value exponent, ArrayRef<Value> state) {
     Value factor = tiles.exp2(exponent);                                                            // [m]
     return {unit, tiles.times(state[1], factor), tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])))};
-  }
-
-  /// k log₂e, and what its rounding has lost.
-  std::pair<Value, Value> inBits(TileBuilder &tiles, Value k) const {
-    Value product = tiles.times(k, number(tiles, high));
-    return {product, tiles.fma(k, number(tiles, low), tiles.fma(k, number(tiles, high), tiles.negate(product)))};
   }
 
   double half; ///< log₂(m)/2
@@ -82,6 +85,22 @@ struct TrueState : ScaledState {
   }
 };
 
+/// The same of rows that share one k.
+struct Unscaled : Term {
+  StringRef name() const override { return "unscaled"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site), k = operands[1]->tile(site);                                 // [T] or [T, c], [1]
+    SmallVector<int64_t> shape(tiles.shape(x));
+    auto [product, lost] = inBits(tiles, k);
+    Value whole = tiles.roundEven(product), rest = tiles.plus(tiles.minus(product, whole), lost);
+    auto scaled = [&](Value by) { x = tiles.times(x, tile::repeated(tiles, tiles.exp2(by), shape)); };
+    Value given = x;
+    scaled(whole), scaled(rest);
+    return {tiles.selectEqual(given, 0, tiles.constant(shape, 0), x)};
+  }
+};
+
 struct ScalesOfUnits : ScaledState {
   ScalesOfUnits(int64_t features, bool offset) : ScaledState(features), offset(offset ? kernel::stateOffset : 0) {}
 
@@ -101,4 +120,5 @@ struct ScalesOfUnits : ScaledState {
 
 terms::TermPtr terms::givenUnits(int64_t features) { return std::make_unique<GivenUnits>(features); }
 terms::TermPtr terms::trueState(int64_t features) { return std::make_unique<TrueState>(features); }
+terms::TermPtr terms::unscaled() { return std::make_unique<Unscaled>(); }
 terms::TermPtr terms::scalesOfUnits(int64_t features, bool offset) { return std::make_unique<ScalesOfUnits>(features, offset); }

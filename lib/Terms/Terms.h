@@ -255,6 +255,8 @@ StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llv
 StreamedPtr squareState(int64_t size, int64_t width);
 /// (a, S_f, z_f): Σ_f a z_f, Σ_f a S_f.
 StreamedPtr squareReadout(int64_t width);
+/// (x, x_f, Φ̄_f) over the entries f of x [T, size]: x̄ of φ_fg = x_f x_g.
+StreamedPtr squareGradient(int64_t size);
 /// (E, k): Σ_j E_tj k_j of tiles that have these widths, with operands of products in f32 if `wide`.
 StreamedPtr compress(llvm::ArrayRef<int64_t> widths, bool wide);
 /// (E): Σ_j E_tj over keys that exist.
@@ -327,6 +329,8 @@ TermPtr withOffset();
 TermPtr givenUnits(int64_t features);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
+/// (x, k): e^k x of a number k [1]; 0 where x is.
+TermPtr unscaled();
 /// The other way round, of sums times 2^stateOffset if `offset`. Scales are whole numbers: they keep all their digits.
 TermPtr scalesOfUnits(int64_t features, bool offset);
 

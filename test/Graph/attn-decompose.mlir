@@ -127,6 +127,52 @@ func.func @polysketch(%q: !x, %k: !kv, %v: !kv, %s: tensor<4x8xf32>, %t: tensor<
   return %o : !x
 }
 
+// A state of sketches is one of their tensor squares.
+// CHECK-LABEL: func.func @polysketch_state
+// CHECK:      %[[A:.*]] = attn.sketch %{{.*}} : tensor<2x4x12x8xf32> -> tensor<2x4x12x16xf32>
+// CHECK-NEXT: %[[PHI_Q:.*]] = attn.map %[[A]] {feature_map = #attn.feature_map<tensor_square>} : tensor<2x4x12x16xf32> -> tensor<2x4x12x256xf32>
+// CHECK:      %[[PHI_K:.*]] = attn.map %{{.*}} {feature_map = #attn.feature_map<tensor_square>, keys}
+// CHECK-NEXT: %[[S:.*]], %[[Z:.*]] = attn.true_state(%{{.*}}, %{{.*}}) scale(%{{.*}})
+// CHECK-NEXT: %[[NUM:.*]], %[[DEN:.*]], %[[S1:.*]], %[[Z1:.*]] = attn.causal_readout %[[PHI_Q]], %[[PHI_K]], %{{.*}} initial(%[[S]], %[[Z]]
+// CHECK-NEXT: %[[O:.*]] = attn.normalize %[[NUM]], %[[DEN]]
+// CHECK:      return %[[O]], %[[S1]], %[[Z1]]
+func.func @polysketch_state(%q: tensor<2x4x12x8xf32>, %s: tensor<4x8xf32>, %t: tensor<4x16xf32>, %i: tensor<4x16xi32>, %s0: tensor<2x4x256x8xf32>, %z0: tensor<2x4x256xf32>, %c: tensor<2x4xf32>)
+    -> (tensor<2x4x12x8xf32>, tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>) {
+  %o, %s1, %z1, %c1 = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x16xf32>, tensor<4x16xf32>)
+      indices(%i, %i, %i, %i : tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>)
+      initial(%s0, %z0, %c : tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64}
+      : tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32> -> tensor<2x4x12x8xf32>, final tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>
+  return %o, %s1, %z1, %c1 : tensor<2x4x12x8xf32>, tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>
+}
+
+// With blocks of exact weights tokens are laid behind those of the block that the run begins in.
+// CHECK-LABEL: func.func @polysketch_blocks
+// CHECK:      %[[Q:.*]] = attn.place_in_blocks run of 5, %arg0 position(%{{.*}} : tensor<2xi32>) : tensor<2x4x12x8xf32> -> tensor<2x4x17x8xf32>
+// CHECK-NEXT: %[[OWN:.*]] = attn.place_in_blocks run of 5, %arg0
+// CHECK-NEXT: %[[HELD:.*]] = attn.place_in_blocks held of 5, %{{.*}} like(%[[OWN]]
+// CHECK-NEXT: %[[K:.*]] = attn.add %[[OWN]], %[[HELD]]
+// CHECK:      attn.diagonal_blocks %{{.*}}, %{{.*}} {block = 5 : i64} : tensor<2x4x17x17xf32>
+// CHECK:      %[[BEFORE:.*]], %{{.*}} = attn.readout %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK-NEXT: attn.add %[[BEFORE]]
+// CHECK:      %[[ALL:.*]] = attn.normalize
+// CHECK-NEXT: %[[O:.*]] = attn.take_from_blocks run of 5, %[[ALL]]
+// CHECK:      %[[WHOLE:.*]] = attn.take_from_blocks whole of 5
+// CHECK-NEXT: attn.state %[[WHOLE]]
+// CHECK-NEXT: attn.state_merge
+// CHECK:      attn.take_from_blocks last of 5, %[[K]]
+func.func @polysketch_blocks(%q: tensor<2x4x12x8xf32>, %s: tensor<4x8xf32>, %t: tensor<4x16xf32>, %i: tensor<4x16xi32>, %s0: tensor<2x4x256x8xf32>, %z0: tensor<2x4x256xf32>, %c: tensor<2x4xf32>,
+                             %h: tensor<2x4x5x8xf32>, %p: tensor<2xi32>)
+    -> (tensor<2x4x12x8xf32>, tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>) {
+  %o, %s1, %z1, %c1, %k1, %v1 = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x16xf32>, tensor<4x16xf32>)
+      indices(%i, %i, %i, %i : tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>)
+      initial(%s0, %z0, %c : tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>) held(%h, %h : tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>) position(%p : tensor<2xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 16 : i64}
+      : tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32> -> tensor<2x4x12x8xf32>, final tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>
+      held tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>
+  return %o, %s1, %z1, %c1, %k1, %v1 : tensor<2x4x12x8xf32>, tensor<2x4x256x8xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>
+}
+
 // CHECK-LABEL: func.func @effatt
 // CHECK-NEXT:    %[[A:.*]] = attn.map %arg0 {feature_map = #attn.feature_map<softmax>}
 // CHECK-NEXT:    %[[B:.*]] = attn.sequence_softmax %arg1 lengths(%arg3 : tensor<1xi32>)

@@ -22,7 +22,7 @@ def Attn_F32s : RankedTensorOf<[F32]>;
 // Entry by entry
 //===----------------------------------------------------------------------===//
 
-def Attn_AddOp : Attn_Op<"add", [AllTypesMatch<["lhs", "rhs", "result"]>]> {
+def Attn_AddOp : Attn_Op<"add", [Attn_Differentiable, AllTypesMatch<["lhs", "rhs", "result"]>]> {
   let summary = "The sum of two tensors";
   let description = [{
         result = lhs + rhs
@@ -36,7 +36,7 @@ def Attn_AddOp : Attn_Op<"add", [AllTypesMatch<["lhs", "rhs", "result"]>]> {
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
 }
 
-def Attn_ScaleOp : Attn_Op<"scale"> {
+def Attn_ScaleOp : Attn_Op<"scale", [Attn_Differentiable]> {
   let summary = "A tensor times a number, in the type of the result";
   let description = [{
         result = factor · source

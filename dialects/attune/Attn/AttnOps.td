@@ -8,6 +8,7 @@
 include "attune/Attn/AttnExact.td"
 include "attune/Attn/AttnKernel.td"
 include "attune/Attn/AttnPower.td"
+include "attune/Attn/AttnBlocks.td"
 include "attune/Attn/AttnBlocked.td"
 include "attune/Attn/AttnLayer.td"
 include "attune/Attn/AttnGradient.td"

@@ -42,7 +42,9 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
 def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form = chunked", "split = true"], [AttrSizedOperandSegments,
     AttrSizedResultSegments, DeclareOpInterfaceMethods<Attn_MechanismInterface>,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>],
-    "bool hasStates() { return getInitialState() || getFinalState(); }"> {
+    "bool hasStates() { return getInitialState() || getFinalState(); }\n"
+    "/// As kernel attention over S(x) ⊗ S(x), with a state in place of weights of pairs; none with local_exact.\n"
+    "::llvm::SmallVector<::mlir::Value> decomposeLinear(::mlir::OpBuilder &builder);"> {
   let summary = "Polynomial attention through sketches";
   let description = [{
         w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b

@@ -25,6 +25,9 @@ inline mlir::RankedTensorType f32Of(mlir::OpBuilder &builder, llvm::ArrayRef<int
 /// weights[b, h, i, j] = ⟨a_i, b_j⟩ of rows [batch, H, n, width] and [batch, G, N, width].
 mlir::Value buildWeights(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns);
 
+/// (scale · ⟨a_i, b_j⟩)^degree of such rows.
+mlir::Value buildPower(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns, int64_t degree, mlir::FloatAttr scale);
+
 /// Which keys a query sees, as ops say it; of each attribute null: no such limit.
 struct Sight {
   mlir::Value lengths = {};

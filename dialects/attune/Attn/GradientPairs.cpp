@@ -128,6 +128,15 @@ SmallVector<Value> GateOp::buildGradients(OpBuilder &builder, ValueRange cotange
   return {source, gate};
 }
 
+SmallVector<Value> AddOp::buildGradients(OpBuilder &, ValueRange cotangents) { return {cotangents[0], cotangents[0]}; }
+
+/// What is multiplied with 0 is a constant.
+SmallVector<Value> ScaleOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  if (getFactor().isZero())
+    return {Value()};
+  return {ScaleOp::create(builder, getLoc(), typeLike(builder, getSource()), cotangents[0], getFactorAttr())};
+}
+
 SmallVector<Value> RowSumOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   const Role pairs[] = {Role::Batch, Role::Head, Role::Query, Role::Key};
   return {spread(builder, getLoc(), cotangents[0], Roles(pairs).drop_back(), getWeights(), pairs)};

@@ -66,7 +66,8 @@ static Tiles buildSpreadSums(OpResult result, RegionDraft &draft, const Place &a
 const TermRule *kernel::ruleOfSpread(attn::SpreadOp op) {
   static const TermRule numbers{.sides = {Side::Rows}, .sizesOnly = 1, .build = buildSpread};
   static const TermRule sums{.sides = {Side::Memory}, .sizesOnly = 1, .build = buildSpreadSums};
-  return isState(op.getSource()) ? &sums : &numbers;
+  auto countsTokens = [](attn::RoleAttr role) { return role.getValue() == attn::Role::Query || role.getValue() == attn::Role::Key; };
+  return llvm::any_of(op.getSourceRoles().getAsRange<attn::RoleAttr>(), countsTokens) ? &numbers : &sums;
 }
 
 /// Tokens in memory are 0 where they do not exist.

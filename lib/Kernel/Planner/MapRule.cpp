@@ -142,7 +142,7 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   case FeatureKind::Softmax:
     return term(terms::softmaxOfRows(), {x});
   case FeatureKind::TensorSquare:
-    break; // `checkSupported` has refused it
+    break; // a kernel of its own writes it, see SketchGradients.cpp
   }
   llvm_unreachable("a feature map of tokens");
 }
@@ -177,7 +177,7 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
   case FeatureKind::Softmax:
     return {term(terms::softmaxOfRowsGradient(), operands)};
   case FeatureKind::TensorSquare:
-    break; // `checkSupported` has refused it
+    break; // a kernel of its own writes it, see SketchGradients.cpp
   }
   llvm_unreachable("a feature map of tokens");
 }

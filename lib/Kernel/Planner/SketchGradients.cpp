@@ -13,6 +13,7 @@
 #include "HostBuilder.h"
 
 #include "Regions/SketchRegion.h"
+#include "Regions/SquareRegion.h"
 #include "attune/Kernel/SketchRules.h"
 
 using namespace mlir;
@@ -41,6 +42,40 @@ FailureOr<Tokens> HostBuilder::computeSketchGradient(attn::SketchGradientOp op) 
   problem.schedule = sketchSchedule(problem.schedule, tokens.width, op.getSize());
   Tokens result = workspaceFor(op.getResult(), tokens.memory);
   if (failed(buildKernel(sketchGradientRegion(problem, tokens, cotangent, prepared.sketches.at(op), op.getScale().convertToDouble(), result))))
+    return failure();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor squares, which are as wide
+//===----------------------------------------------------------------------===//
+
+/// Entries are read one by one.
+static LogicalResult expectInMemory(Operation *op, const Tokens &tokens) {
+  if (tokens.steps.empty() && !tokens.projection)
+    return success();
+  return op->emitOpError() << "expected tokens that lie in memory as they are squared, but got some that are rotated, normalised or projected in the "
+                              "load (not supported yet)";
+}
+
+FailureOr<Tokens> HostBuilder::computeSquare(attn::MapOp op) {
+  FailureOr<Tokens> tokens = read(op.getSource());
+  if (failed(tokens) || failed(expectInMemory(op, *tokens)))
+    return failure();
+  Problem problem = startProblem();
+  Tokens result = workspaceFor(op.getResult(), tokens->memory);
+  if (failed(buildKernel(squareRegion(problem, *tokens, memory(op.getLengths()), result))))
+    return failure();
+  return result;
+}
+
+FailureOr<Tokens> HostBuilder::computeSquareGradient(attn::MapGradientOp op) {
+  Tokens tokens, cotangent;
+  if (failed(readAll({{op.getSource(), &tokens}, {op.getCotangent(), &cotangent}})) || failed(expectInMemory(op, tokens)))
+    return failure();
+  Problem problem = startProblem();
+  Tokens result = workspaceFor(op.getResult(), tokens.memory);
+  if (failed(buildKernel(squareGradientRegion(problem, tokens, memory(op.getLengths()), cotangent, result))))
     return failure();
   return result;
 }

@@ -24,6 +24,7 @@
 
 #include "EraseRules.h"
 #include "HostBuilder.h"
+#include "Regions/HandedState.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
@@ -280,8 +281,11 @@ SmallVector<Source> kernel::sumsAt(Value sums, ArrayRef<int64_t> widths, RegionD
   Value memory = draft.host.memoryOf(sums);
   int64_t heads = cast<MemRefType>(memory.getType()).getDimSize(1); // [batch, G, m]
   SmallVector<Source> blocks;
-  for (const Dimension &columns : blockColumns(widths))
+  for (Dimension &columns : blockColumns(widths)) {
+    if (isa<BlockArgument>(memory)) // which a run may leave out
+      columns.limit = limitOfGiven(memory, columns.add + columns.count);
     blocks.push_back(fusion::memory(memory, {entryOf(Axis::Batch), {at.head, at.heads / heads}, columns}));
+  }
   return blocks;
 }
 

@@ -11,18 +11,28 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
+/// Features as wide as a tensor square are tokens that a kernel of their own writes.
+static bool isTensorSquare(Operation *op) {
+  auto isOf = [](auto map) { return map && map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare; };
+  return isOf(dyn_cast<attn::MapOp>(op)) || isOf(dyn_cast<attn::MapGradientOp>(op));
+}
+
 const TermRule *kernel::ruleOf(Operation *op) {
   static const TermRules rules = [] {
     TermRules all;
-    addGradientRules(all), addMapRules(all), addPairRules(all), addStateRules(all);
+    addGradientRules(all), addMapRules(all), addPairRules(all), addStateRules(all), addBlockRules(all);
     return all;
   }();
   if (auto contract = dyn_cast<attn::ContractOp>(op))
     return ruleOfContract(contract);
+  if (isTensorSquare(op))
+    return nullptr;
   if (auto spread = dyn_cast<attn::SpreadOp>(op))
     return ruleOfSpread(spread);
   if (auto heads = dyn_cast<attn::SumHeadsOp>(op); heads && isState(heads.getSource()))
     return ruleOfStateSums();
+  if (isa<attn::AddOp>(op) && isState(op->getResult(0)))
+    return ruleOfSumOfStates();
   auto found = rules.byName.find(op->getName().getStringRef());
   return found == rules.byName.end() ? nullptr : &found->second;
 }

@@ -148,6 +148,7 @@ void addGradientRules(TermRules &rules);
 void addMapRules(TermRules &rules);
 void addPairRules(TermRules &rules);
 void addStateRules(TermRules &rules);
+void addBlockRules(TermRules &rules);
 /// Of contractions, by what they make.
 const TermRule *ruleOfContract(attn::ContractOp op);
 /// Of those that sum over queries what becomes a state.
@@ -155,6 +156,8 @@ const TermRule *ruleOfQuerySums();
 const TermRule *ruleOfStateProducts();
 /// Of states of query heads, added up over those that share one.
 const TermRule *ruleOfStateSums();
+/// Of the sum of two states.
+const TermRule *ruleOfSumOfStates();
 /// Of what is the same for all rows of features, or for all keys of a row.
 const TermRule *ruleOfSpread(attn::SpreadOp op);
 

@@ -27,21 +27,20 @@ using namespace attune::fusion;
 // The tensors
 //===----------------------------------------------------------------------===//
 
-/// Behind the last of `count` entries of a tensor, or before the first where there is none.
-static Index limitOf(Value memory, int64_t count) { return min(Index::size(memory, 0), 1) * count; }
+Index kernel::limitOfGiven(Value memory, int64_t count) { return min(Index::size(memory, 0), 1) * count; }
 
 static int64_t headsOf(Value scale) { return cast<MemRefType>(scale.getType()).getDimSize(1); }
 
 static SmallVector<Dimension, 4> placeOfScale(Value scale) {
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), {Axis::Head, 1, 0, 1, 1}};
-  place.back().limit = limitOf(scale, headsOf(scale));
+  place.back().limit = limitOfGiven(scale, headsOf(scale));
   return place;
 }
 
 /// The r rows of the slice at the site, of S or of z.
 static Dimension rowsOfSlice(Value memory, int64_t size) {
   Dimension rows{Axis::Slice, 1, 0, size, size};
-  rows.limit = limitOf(memory, size * size);
+  rows.limit = limitOfGiven(memory, size * size);
   return rows;
 }
 
@@ -56,7 +55,7 @@ static SmallVector<Dimension, 4> placeOfMatrix(Value matrix, Dimension rows, con
 /// One row of S, that of this number.
 static Dimension rowAt(Value matrix, int64_t size, Index number) {
   Dimension row = columnsOf(1);
-  row.at = std::move(number), row.limit = limitOf(matrix, size * size);
+  row.at = std::move(number), row.limit = limitOfGiven(matrix, size * size);
   return row;
 }
 

@@ -18,6 +18,9 @@
 
 namespace attune::kernel {
 
+/// Behind the last of `count` entries of a tensor, or before the first where a run leaves it out.
+fusion::Index limitOfGiven(mlir::Value memory, int64_t count);
+
 /// The unit M of the keys before the first of these, of which `given` is the state: [1]. It lies behind the units of these.
 fusion::Source unitBefore(const HandedState &given, int64_t degree);
 

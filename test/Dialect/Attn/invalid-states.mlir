@@ -323,3 +323,84 @@ func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tenso
       {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
   return
 }
+
+// -----
+
+// A10
+func.func @f(%s: tensor<2x4x16x8xf32>, %z: tensor<2x4x15xf32>, %c: tensor<2x4xf32>) {
+  // expected-error @below {{expected sum of 2x4x16, but got 2x4x15}}
+  %a, %b = attn.true_state (%s, %z) scale(%c) : tensor<2x4x16x8xf32>, tensor<2x4x15xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// A99
+func.func @f(%s: tensor<2x4x16x8xf32>, %z: tensor<2x4x16xf32>, %c: tensor<2x3xf32>) {
+  // expected-error @below {{expected scale of 2x4, but got 2x3}}
+  %a, %b = attn.true_state (%s, %z) scale(%c) : tensor<2x4x16x8xf32>, tensor<2x4x16xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+// A3
+func.func @f(%x: tensor<2x4x12x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @below {{but got 3}}
+  %a = attn.take_from_blocks run of 5, %x position(%p : tensor<3xi32>) : tensor<2x4x12x8xf32> -> tensor<2x4x7x8xf32>
+  return
+}
+
+// -----
+
+// A33
+func.func @f(%x: tensor<2x4x12x8xf32>) {
+  // expected-error @below {{expected a block of at least 1, but got 0}}
+  %a = attn.take_from_blocks run of 0, %x : tensor<2x4x12x8xf32> -> tensor<2x4x12x8xf32>
+  return
+}
+
+// -----
+
+// A100
+func.func @f(%x: tensor<2x4x12x8xf32>) {
+  // expected-error @below {{expected part of 2x4x7x8, but got 2x4x6x8}}
+  %a = attn.take_from_blocks run of 5, %x : tensor<2x4x12x8xf32> -> tensor<2x4x6x8xf32>
+  return
+}
+
+// -----
+
+// A100
+func.func @f(%x: tensor<2x4x4x8xf32>) {
+  // expected-error @below {{expected the rows of a run and 5 more in blocks, but got 4}}
+  %a = attn.take_from_blocks whole of 5, %x : tensor<2x4x4x8xf32> -> tensor<2x4x4x8xf32>
+  return
+}
+
+// -----
+
+// A100
+func.func @f(%x: tensor<2x4x5x8xf32>, %y: tensor<2x4x11x8xf32>) {
+  // expected-error @below {{expected like of}}
+  %a = attn.place_in_blocks held of 5, %x like(%y : tensor<2x4x11x8xf32>) : tensor<2x4x5x8xf32> -> tensor<2x4x12x8xf32>
+  return
+}
+
+// -----
+
+// A101
+func.func @f(%x: tensor<2x4x5x8xf32>) {
+  // expected-error @below {{expected `like` with last, but got none}}
+  %a = attn.place_in_blocks last of 5, %x : tensor<2x4x5x8xf32> -> tensor<2x4x12x8xf32>
+  return
+}
+
+// -----
+
+// A101
+func.func @f(%x: tensor<2x4x7x8xf32>, %y: tensor<2x4x12x8xf32>) {
+  // expected-error @below {{expected no `like` with run, but got one}}
+  %a = attn.place_in_blocks run of 5, %x like(%y : tensor<2x4x12x8xf32>) : tensor<2x4x7x8xf32> -> tensor<2x4x12x8xf32>
+  return
+}

@@ -54,3 +54,33 @@ func.func @described(%k: tensor<2x4x200x64xbf16>, %x: tensor<2x200x64xbf16>, %p0
   %p1 = attn.advance %x : tensor<2x200x64xbf16> -> tensor<2xi32>
   return
 }
+
+// A state as it is, and tokens in the blocks that runs share.
+func.func @blocks(%s0: tensor<2x4x256x32xf32>, %z0: tensor<2x4x256xf32>, %c: tensor<2x4xf32>, %x: tensor<2x4x200x64xf32>, %held: tensor<2x4x32x64xf32>, %p: tensor<2xi32>, %l: tensor<2xi32>) {
+  // CHECK: attn.true_state(%{{.*}}, %{{.*}}) scale(%{{.*}}) : tensor<2x4x256x32xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>
+  %s, %z = attn.true_state (%s0, %z0) scale(%c) : tensor<2x4x256x32xf32>, tensor<2x4x256xf32>, tensor<2x4xf32>
+  // CHECK: attn.place_in_blocks run of 32, %{{.*}} position(%{{.*}} : tensor<2xi32>) lengths(%{{.*}} : tensor<2xi32>) : tensor<2x4x200x64xf32> -> tensor<2x4x232x64xf32>
+  %all = attn.place_in_blocks run of 32, %x position(%p : tensor<2xi32>) lengths(%l : tensor<2xi32>) : tensor<2x4x200x64xf32> -> tensor<2x4x232x64xf32>
+  // CHECK: attn.place_in_blocks held of 32, %{{.*}} position(%{{.*}} : tensor<2xi32>) like(%{{.*}} : tensor<2x4x232x64xf32>) : tensor<2x4x32x64xf32> -> tensor<2x4x232x64xf32>
+  %y = attn.place_in_blocks held of 32, %held position(%p : tensor<2xi32>) like(%all : tensor<2x4x232x64xf32>) : tensor<2x4x32x64xf32> -> tensor<2x4x232x64xf32>
+  // CHECK: attn.take_from_blocks run of 32, %{{.*}} position(%{{.*}} : tensor<2xi32>) : tensor<2x4x232x64xf32> -> tensor<2x4x200x64xf32>
+  %run = attn.take_from_blocks run of 32, %y position(%p : tensor<2xi32>) : tensor<2x4x232x64xf32> -> tensor<2x4x200x64xf32>
+  // CHECK: attn.take_from_blocks whole of 32, %{{.*}} : tensor<2x4x232x64xf32> -> tensor<2x4x232x64xf32>
+  %whole = attn.take_from_blocks whole of 32, %y : tensor<2x4x232x64xf32> -> tensor<2x4x232x64xf32>
+  // CHECK: attn.take_from_blocks last of 32, %{{.*}} : tensor<2x4x232x64xf32> -> tensor<2x4x32x64xf32>
+  %last = attn.take_from_blocks last of 32, %y : tensor<2x4x232x64xf32> -> tensor<2x4x32x64xf32>
+  return
+}
+
+func.func @take_run(%y: tensor<2x4x232x64xf32>, %p: tensor<2xi32>) {
+  // CHECK: attn.take_from_blocks run of 32
+  %x = attn.take_from_blocks run of 32, %y position(%p : tensor<2xi32>) : tensor<2x4x232x64xf32> -> tensor<2x4x200x64xf32>
+  return
+}
+
+func.func @place_held(%x: tensor<2x4x32x64xf32>, %p: tensor<2xi32>, %all: tensor<2x4x232x16xf32>) {
+  // CHECK: attn.place_in_blocks held of 32
+  %y = attn.place_in_blocks held of 32, %x position(%p : tensor<2xi32>) like(%all : tensor<2x4x232x16xf32>)
+      : tensor<2x4x32x64xf32> -> tensor<2x4x232x64xf32>
+  return
+}

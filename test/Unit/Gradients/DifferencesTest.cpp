@@ -115,6 +115,12 @@ static const Case cases[] = {
     {"Polysketch", "batch: 1\nqueries: 6\nkeys: 8\nheads: 2\nhead_dim: 6\nmechanism: {kind: polysketch, degree: 4, size: 8, denominator: {bias: 1}}\n"},
     {"PolysketchLocal", "batch: 1\nqueries: 8\nheads: 2\nhead_dim: 4\ncausal: true\nqk_norm: {}\n"
                         "mechanism: {kind: polysketch, degree: 8, size: 4, local_exact: 4, denominator: {bias: 1}}\n"},
+    {"StatePolysketch", "batch: 2\nqueries: 6\nheads: 4\nkv_heads: 2\nhead_dim: 4\ncausal: true\nkey_lengths: true\nstate: {initial: true, final: true}\n"
+                        "mechanism: {kind: polysketch, degree: 4, size: 4, denominator: {bias: 1}}\n"},
+    {"StatePolysketchLocal", "batch: 3\nqueries: 7\nheads: 4\nkv_heads: 2\nhead_dim: 4\ncausal: true\nqk_norm: {}\nkey_lengths: true\n"
+                             "state: {initial: true, final: true}\nmechanism: {kind: polysketch, degree: 4, size: 4, local_exact: 3, denominator: {bias: 1}}\n"},
+    {"FinalPolysketchLocal", "batch: 2\nqueries: 7\nheads: 2\nhead_dim: 4\ncausal: true\nstate: {final: true}\n"
+                             "mechanism: {kind: polysketch, degree: 4, size: 4, local_exact: 3, denominator: {bias: 1}}\n"},
     {"Effatt", "batch: 2\nqueries: 6\nkeys: 9\nheads: 4\nkv_heads: 2\nhead_dim: 4\nkey_lengths: true\nmechanism: {kind: effatt}\n"},
     {"Eva", "batch: 2\nqueries: 12\nheads: 2\nhead_dim: 4\nkey_lengths: true\nmechanism: {kind: eva, chunk: 3, window: {length: 6}, mass: true}\n"},
     {"EvaCausal", "batch: 1\nqueries: 12\nheads: 2\nhead_dim: 4\ncausal: true\nmechanism: {kind: eva, chunk: 3, window: {length: 6}}\n"},
