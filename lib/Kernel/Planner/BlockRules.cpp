@@ -47,6 +47,13 @@ static SmallVector<Dimension, 4> placeOfRows(Value memory, Dimension rows, int64
   return place;
 }
 
+/// The rows of a state, numbers of one or what is held of a block, that a run may leave out.
+static Source rowsOfState(Value memory) {
+  Dimension rows = kernel::rowsOf(Axis::Query);
+  rows.limit = limitOfGiven(memory, cast<MemRefType>(memory.getType()).getDimSize(2));
+  return fusion::memory(memory, placeOfRows(memory, rows));
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
@@ -131,16 +138,25 @@ FailureOr<Tokens> HostBuilder::computePlaced(attn::PlaceInBlocksOp op) {
   if (failed(readAll({{op.getSource(), &tokens}})) || (op.getLike() && failed(readAll({{op.getLike(), &like}}))))
     return failure();
   auto block = static_cast<int64_t>(op.getBlock());
-  Value position = op.getPosition() ? positionOf(op.getPosition(), tokens.memory) : Value();
+  Value rowsLike = like ? like.memory : tokens.memory; // a run may leave out what is held
+  Value position = op.getPosition() ? positionOf(op.getPosition(), rowsLike) : Value();
   TileBuilder host(site.host, site.loc);
-  Value batch = host.dim(tokens.memory, 0), count = tokenCount(host, like ? like.memory : tokens.memory);
-  Index all = Index::size(like ? like.memory : tokens.memory, cast<MemRefType>((like ? like.memory : tokens.memory).getType()).getRank() - 2);
+  Value batch = host.dim(rowsLike, 0), count = tokenCount(host, rowsLike);
+  Index all = Index::size(rowsLike, cast<MemRefType>(rowsLike.getType()).getRank() - 2);
   if (op.getPart() == attn::BlockPart::Run)
     count = host.add(count, host.index(block)), all = all + block;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Tokens result{site.workspace({dynamic, tokens.heads, dynamic, tokens.width}, {batch, count}), 0, tokens.heads, tokens.width, {}};
   BlockPlaces places(block, position, memory(op.getLengths()), all - block);
   auto [first, end] = places.rowsOf(op.getPart());
+  if (isa<BlockArgument>(tokens.memory) && op.getLike()) { // rows that are shifted are read wherever there are some
+    Value copy = site.workspace({dynamic, tokens.heads, block, tokens.width}, batch);
+    KernelRegion region = rowsRegion(startProblem(), "held", copy);
+    region.outputs = {{rowsOfState(tokens.memory), copy, placeOfRows(copy, kernel::rowsOf(Axis::Query))}};
+    if (failed(buildKernel(region)))
+      return failure();
+    tokens.memory = copy;
+  }
   Problem problem = startProblem();
   problem.query = tokens;
   RegionPlanner plan(problem, RegionPlanner::OfQueries);
@@ -155,13 +171,6 @@ FailureOr<Tokens> HostBuilder::computePlaced(attn::PlaceInBlocksOp op) {
 //===----------------------------------------------------------------------===//
 // States
 //===----------------------------------------------------------------------===//
-
-/// The rows of a state, or numbers of one, that a run may leave out.
-static Source rowsOfState(Value memory) {
-  Dimension rows = kernel::rowsOf(Axis::Query);
-  rows.limit = limitOfGiven(memory, cast<MemRefType>(memory.getType()).getDimSize(2));
-  return fusion::memory(memory, placeOfRows(memory, rows));
-}
 
 Value HostBuilder::stateMemory(Value value, Value like) {
   if (Value result = memory(value))
