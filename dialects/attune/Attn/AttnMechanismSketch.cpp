@@ -24,9 +24,9 @@ Value terms::buildPower(OpBuilder &builder, Location loc, Value rows, Value colu
 }
 
 namespace {
-/// Numerator and denominator of outputs, and the true state in the end.
+/// Numerator and denominator of outputs.
 struct Sums {
-  Value numerator, denominator, state, sum;
+  Value numerator, denominator;
 };
 
 class Sketches {
@@ -150,8 +150,7 @@ Sums Sketches::readOwn(Value weights, Value value) {
   const Role pairs[] = {Role::Batch, Role::Head, Role::Query, Role::Key}, values[] = {Role::Batch, Role::Head, Role::Key, Role::Value},
              outputs[] = {Role::Batch, Role::Head, Role::Query, Role::Value};
   ArrayRef<int64_t> w = shapeOf(weights);
-  return {gradients::contract(builder, loc, weights, pairs, value, values, outputs), RowSumOp::create(builder, loc, f32(w.drop_back()), weights),
-          Value(), Value()};
+  return {gradients::contract(builder, loc, weights, pairs, value, values, outputs), RowSumOp::create(builder, loc, f32(w.drop_back()), weights)};
 }
 
 /// Rows of 0 have weights of 0, so that only what is left of states asks for lengths.

@@ -17,6 +17,7 @@
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
+#include "attune/Attn/Backward.h"
 
 #include <limits>
 
@@ -181,13 +182,24 @@ Value HostBuilder::stateMemory(Value value, Value like) {
   return workspaces[value] = site.workspace(shape, host.dim(like, 0));
 }
 
-/// A memory that is always there, of a batch of that many entries.
+/// Whether a run may leave an argument out: parts of states, and what reaches or is left of outputs.
+static bool mayBeAbsent(func::FuncOp function, BlockArgument argument) {
+  auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name");
+  StringRef name = given ? given.getValue() : "";
+  bool isState = llvm::any_of(argument.getUsers(), [](Operation *user) { return isa<attn::TrueStateOp>(user); });
+  return isState || name.contains('.') || name.starts_with(attn::gradientPrefix) || name.starts_with(attn::savedPrefix);
+}
+
+/// Tokens, or the rows of a model, which have as many entries as the run.
 Value HostBuilder::batchLike(Operation *op) const {
-  for (BlockArgument argument : op->getBlock()->getArguments())
-    if (auto type = dyn_cast<RankedTensorType>(argument.getType()); type && type.getRank() == 4 && attn::isTokens(type))
-      if (Value known = memory(argument); known && !cast<func::FuncOp>(op->getParentOp()).getArgAttr(argument.getArgNumber(), "attn.parameter"))
-        return known;
-  return Value();
+  auto function = cast<func::FuncOp>(op->getParentOp());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    bool isTokens = type && type.getRank() >= 3 && isa<FloatType>(type.getElementType()) && !function.getArgAttr(argument.getArgNumber(), "attn.parameter");
+    if (isTokens && !mayBeAbsent(function, argument))
+      return memory(argument);
+  }
+  llvm_unreachable("attention of something");
 }
 
 static LogicalResult materializeTrueState(Operation *each, HostBuilder &host, const Problem &) {

@@ -17,7 +17,7 @@ def check(spec, folder):
     run("run", spec, "--in", folder / "in", "--out", folder / "run", "--backward")
     run("run", spec, "--in", folder / "in", "--out", folder / "reference", "--backward", "--reference")
     files = sorted((folder / "reference").glob("*.npy"))
-    assert {"grad_q.npy", "grad_state.s.npy"} <= {file.name for file in files}, files
+    assert "grad_state.s.npy" in {file.name for file in files}, files
     for file in files:
         expected, given = np.load(file).astype(float), np.load(folder / "run" / file.name).astype(float)
         error, norm = np.linalg.norm(given - expected), np.linalg.norm(expected)
