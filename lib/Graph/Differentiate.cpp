@@ -60,9 +60,12 @@ static StringRef stateForm(Operation *op) {
 }
 
 /// Whether sketches go through a state of squares. These are written and read by kernels of their own, which costs as much as the products with the state:
-/// measured, a multiply-add takes 2.1 to 2.5 times that of a pair. Where lengths are open, wide ones would fill the memory.
+/// measured, a multiply-add takes 2.1 to 2.5 times that of a pair. Where lengths are open, wide ones would fill the memory. Of sketches that nearly
+/// cancel, as many of a high degree do, a state loses twice the digits that products of pairs lose.
 static bool goesThroughSquares(attn::PolysketchOp op) {
-  constexpr int64_t ofSquares = 2, widest = 16;
+  constexpr int64_t ofSquares = 2, widest = 16, highest = 4;
+  if (static_cast<int64_t>(op.getDegree()) > highest)
+    return false;
   auto size = static_cast<int64_t>(op.getSize());
   bool open = ShapedType::isDynamic(op.getQuery().getType().getDimSize(2)) || ShapedType::isDynamic(op.getKey().getType().getDimSize(2));
   return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, ofSquares * size * size));
