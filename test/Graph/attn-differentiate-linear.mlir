@@ -16,3 +16,58 @@ func.func @f(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32
       : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
   return %o : tensor<1x2x?x16xf32>
 }
+
+// Sketches go through a state of their squares where lengths are open and these are narrow, or where a length makes that the cheaper way; of a degree above 4
+// and with exact blocks their pairs are left.
+// STATES-LABEL: func.func @open_sketch_backward
+// STATES: attn.map {{.*}}tensor_square
+// STATES: attn.causal_readout_gradient
+func.func @open_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// STATES-LABEL: func.func @wide_sketch_backward
+// STATES-NOT: tensor_square
+// STATES: return
+func.func @wide_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x32xf32> {attn.parameter}, %i: tensor<2x32xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x32xf32>, tensor<2x32xf32>) indices(%i, %i, %i, %i : tensor<2x32xi32>, tensor<2x32xi32>, tensor<2x32xi32>, tensor<2x32xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 32 : i64} : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// STATES-LABEL: func.func @long_sketch_backward
+// STATES: attn.causal_readout_gradient
+func.func @long_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x4096x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32> -> tensor<1x2x4096x8xf32>
+  return %o : tensor<1x2x4096x8xf32>
+}
+
+// STATES-LABEL: func.func @short_sketch_backward
+// STATES-NOT: tensor_square
+// STATES: return
+func.func @short_sketch(%q: tensor<1x2x512x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x512x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x512x8xf32>, tensor<1x2x512x8xf32>, tensor<1x2x512x8xf32> -> tensor<1x2x512x8xf32>
+  return %o : tensor<1x2x512x8xf32>
+}
+
+// STATES-LABEL: func.func @high_sketch_backward
+// STATES-NOT: tensor_square
+// STATES: return
+func.func @high_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x4xf32> {attn.parameter}, %i: tensor<2x4xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %s, %s, %t, %t, %t, %t, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) indices(%i, %i, %i, %i, %i, %i, %i, %i, %i, %i : tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>)
+      {causal, degree = 8 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// STATES-LABEL: func.func @local_sketch_backward
+// STATES-NOT: tensor_square
+// STATES: return
+func.func @local_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x4096x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, local_exact = 64 : i64, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32> -> tensor<1x2x4096x8xf32>
+  return %o : tensor<1x2x4096x8xf32>
+}
