@@ -51,7 +51,7 @@ public:
 
   /// The memory of a state, or of its numbers: the result's, or a workspace for as many entries as `like` has.
   mlir::Value stateMemory(mlir::Value value, mlir::Value like);
-  mlir::Value batchLike(mlir::Operation *op) const;
+  mlir::FailureOr<mlir::Value> batchLike(mlir::Operation *op) const;
 
   const FeatureGroups &groups() const { return featureGroups; }
   /// The memory of an argument, or of a result or value that is computed already; null if there is none.

@@ -105,14 +105,24 @@ struct BlockPlaces {
 };
 } // namespace
 
+/// Places are read on the host's side of kernels, from arguments.
+template <typename Op> static LogicalResult expectArguments(Op op) {
+  for (Value each : {op.getPosition(), op.getLengths()})
+    if (each && !isa<BlockArgument>(each))
+      return op.emitOpError() << "expected a position and lengths that are arguments of the function (others are not supported yet)";
+  return success();
+}
+
 FailureOr<Tokens> HostBuilder::computeTaken(attn::TakeFromBlocksOp op) {
   FailureOr<Tokens> blocks = read(op.getSource());
-  if (failed(blocks))
+  if (failed(blocks) || failed(expectArguments(op)))
     return failure();
   auto block = static_cast<int64_t>(op.getBlock());
   if (!blocks->steps.empty() || blocks->projection)
     return op.emitOpError() << "expected blocks of tokens that lie in memory (others are not supported yet)";
   Value position = op.getPosition() ? positionOf(op.getPosition(), blocks->memory) : Value();
+  if (op.getPosition() && !position)
+    return failure();
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(blocks->memory, 0), all = host.dim(blocks->memory, 2), count = host.index(block);
   if (op.getPart() == attn::BlockPart::Run)
@@ -136,11 +146,13 @@ FailureOr<Tokens> HostBuilder::computeTaken(attn::TakeFromBlocksOp op) {
 
 FailureOr<Tokens> HostBuilder::computePlaced(attn::PlaceInBlocksOp op) {
   Tokens tokens, like;
-  if (failed(readAll({{op.getSource(), &tokens}})) || (op.getLike() && failed(readAll({{op.getLike(), &like}}))))
+  if (failed(expectArguments(op)) || failed(readAll({{op.getSource(), &tokens}})) || (op.getLike() && failed(readAll({{op.getLike(), &like}}))))
     return failure();
   auto block = static_cast<int64_t>(op.getBlock());
   Value rowsLike = like ? like.memory : tokens.memory; // a run may leave out what is held
   Value position = op.getPosition() ? positionOf(op.getPosition(), rowsLike) : Value();
+  if (op.getPosition() && !position)
+    return failure();
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(rowsLike, 0), count = tokenCount(host, rowsLike);
   Index all = Index::size(rowsLike, cast<MemRefType>(rowsLike.getType()).getRank() - 2);
@@ -190,8 +202,8 @@ static bool mayBeAbsent(func::FuncOp function, BlockArgument argument) {
   return isState || name.contains('.') || name.starts_with(attn::gradientPrefix) || name.starts_with(attn::savedPrefix);
 }
 
-/// Tokens, or the rows of a model, which have as many entries as the run.
-Value HostBuilder::batchLike(Operation *op) const {
+/// Tokens, or the rows of a model, which have as many entries as the run; an error at the op if the function has none.
+FailureOr<Value> HostBuilder::batchLike(Operation *op) const {
   auto function = cast<func::FuncOp>(op->getParentOp());
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -199,19 +211,21 @@ Value HostBuilder::batchLike(Operation *op) const {
     if (isTokens && !mayBeAbsent(function, argument))
       return memory(argument);
   }
-  llvm_unreachable("attention of something");
+  return op->emitOpError() << "expected a function that has tokens, which say how many entries a batch has, but found none among its arguments";
 }
 
 static LogicalResult materializeTrueState(Operation *each, HostBuilder &host, const Problem &) {
   auto op = cast<attn::TrueStateOp>(each);
-  Value like = host.batchLike(op);
+  FailureOr<Value> like = host.batchLike(op);
+  if (failed(like))
+    return failure();
   Value scale = host.memoryOf(op.getScale());
   int64_t heads = cast<MemRefType>(scale.getType()).getDimSize(1);
   Dimension ofHead{Axis::Head, 1, 0, 1, 1};
   ofHead.limit = limitOfGiven(scale, heads);
   Source by = fusion::memory(scale, {entryOf(Axis::Batch), ofHead});
   for (auto [given, state] : {std::pair<Value, Value>(op.getGivenState(), op.getState()), std::pair<Value, Value>(op.getGivenSum(), op.getSum())}) {
-    Value result = host.stateMemory(state, like);
+    Value result = host.stateMemory(state, *like);
     KernelRegion region = rowsRegion(host.startProblem(), "true_state", result);
     region.outputs = {{term(terms::unscaled(), {rowsOfState(host.memoryOf(given)), by}), result, placeOfRows(result, kernel::rowsOf(Axis::Query))}};
     if (failed(host.buildKernel(region)))
@@ -222,7 +236,10 @@ static LogicalResult materializeTrueState(Operation *each, HostBuilder &host, co
 
 static LogicalResult materializeSumOfStates(Operation *each, HostBuilder &host, const Problem &) {
   auto op = cast<attn::AddOp>(each);
-  Value result = host.stateMemory(op.getResult(), host.batchLike(op));
+  FailureOr<Value> like = host.batchLike(op);
+  if (failed(like))
+    return failure();
+  Value result = host.stateMemory(op.getResult(), *like);
   KernelRegion region = rowsRegion(host.startProblem(), "state_sum", result);
   region.outputs = {{term(terms::plus(), {rowsOfState(host.memoryOf(op.getLhs())), rowsOfState(host.memoryOf(op.getRhs()))}), result,
                      placeOfRows(result, kernel::rowsOf(Axis::Query))}};

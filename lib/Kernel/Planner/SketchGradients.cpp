@@ -47,7 +47,7 @@ FailureOr<Tokens> HostBuilder::computeSketchGradient(attn::SketchGradientOp op) 
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor squares, which are as wide
+// Tensor squares, which are wider than a kernel's tiles
 //===----------------------------------------------------------------------===//
 
 /// Entries are read one by one.
