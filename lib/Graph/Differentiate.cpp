@@ -64,7 +64,8 @@ static StringRef stateForm(Operation *op) {
 /// cancel, as many of a high degree do, a state loses twice the digits that products of pairs lose.
 static bool goesThroughSquares(attn::PolysketchOp op) {
   constexpr int64_t ofSquares = 2, widest = 16, highest = 4;
-  if (static_cast<int64_t>(op.getDegree()) > highest)
+  bool isF16 = op.getQuery().getType().getElementType().isF16(); // whose range sums of squares leave
+  if (isF16 || static_cast<int64_t>(op.getDegree()) > highest)
     return false;
   auto size = static_cast<int64_t>(op.getSize());
   bool open = ShapedType::isDynamic(op.getQuery().getType().getDimSize(2)) || ShapedType::isDynamic(op.getKey().getType().getDimSize(2));
