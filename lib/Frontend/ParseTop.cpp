@@ -135,6 +135,9 @@ void parseTop(Fields &top) {
     spec.scale = top.positive("scale", 1);
   FieldIO io(top);
   io.map<Projection>("projection", spec.projection, {"model_dim", "output", "bias", "cross"}, visitFields);
+  bool oneInput = spec.projection && !spec.projection->cross;
+  if (oneInput && !spec.keys && top.parseState().isGood("keys"))
+    spec.keys = spec.queries, spec.keysFollowQueries = true; // S17
   io.map<Rope>("rope", spec.rope, {"base", "layout"}, visitFields);
   io.map<QkNorm>("qk_norm", spec.qkNorm, {"epsilon", "kind"}, visitFields);
 }

@@ -72,8 +72,18 @@ static bool goesThroughSquares(attn::PolysketchOp op) {
   return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, ofSquares * size * size));
 }
 
+/// Of powers of a higher degree, or of gradients what is divided by their squares, the range of f32 does not hold all: rows are divided by their largest.
+template <typename Op> static bool leavesRange(Op op) {
+  constexpr int64_t highest = 4;
+  return static_cast<int64_t>(op.getDegree()) > highest;
+}
+
 /// The terms of a mechanism: through a state, where that is `linear` and takes fewer multiply-adds, or else as it says what it is made of.
 static SmallVector<Value> termsOf(OpBuilder &builder, attn::MechanismOpInterface op, bool linear) {
+  if (auto powers = dyn_cast<attn::PolynomialOp>(op.getOperation()); powers && leavesRange(powers))
+    return powers.decomposeInUnits(builder);
+  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && leavesRange(sketched))
+    return sketched.decomposeInUnits(builder);
   if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && linear && goesThroughSquares(sketched))
     return sketched.decomposeLinear(builder);
   StringRef form = linear ? stateForm(op) : "";

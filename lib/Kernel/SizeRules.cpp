@@ -91,13 +91,21 @@ static void addLepe(RuleList &rules, attn::LepeOp op) {
     rules.add(op.getSource(), "equals", "queries", (*op.getGrid())[0] * (*op.getGrid())[1]);
 }
 
-/// Whether weights are those of features, or of sketches, which need n = N where they are causal: not powers of products of tokens, nor what reaches
-/// weights behind a mask of their own.
-static bool areOfOneSequence(Value weights) {
-  Operation *op = weights.getDefiningOp();
+/// Whether rows are sketches, or sketches in units.
+static bool areSketches(Value rows) {
+  auto quotient = rows.getDefiningOp<attn::NormalizeOp>();
+  return (quotient ? quotient.getNumerator() : rows).getDefiningOp<attn::SketchOp>();
+}
+
+/// Whether a mask is on weights of features, or of sketches, which need n = N where they are causal: not on powers of products of tokens, nor on
+/// products that only a unit is taken of, nor on what reaches weights behind a mask of their own.
+static bool areOfOneSequence(attn::VisibleOp mask) {
+  if (llvm::all_of(mask->getUsers(), llvm::IsaPred<attn::RowMaximumOp>))
+    return false;
+  Operation *op = mask.getWeights().getDefiningOp();
   if (auto power = dyn_cast_or_null<attn::PowerOp>(op)) {
     auto product = power.getWeights().getDefiningOp<attn::ContractOp>();
-    return !product || product.getLhs().getDefiningOp<attn::SketchOp>();
+    return !product || areSketches(product.getLhs());
   }
   if (auto product = dyn_cast_or_null<attn::ContractOp>(op))
     return cast<attn::RoleAttr>(product.getLhsRoles()[3]).getValue() == attn::Role::Feature;
@@ -111,7 +119,7 @@ void kernel::addSizeRules(func::FuncOp source, func::FuncOp host) {
     llvm::TypeSwitch<Operation *>(&operation)
         .Case<attn::SoftmaxOp, attn::PolynomialOp>([&](auto op) { rules.addWindow(op.getQuery(), op.getWindow(), packed); })
         .Case([&](attn::VisibleOp op) {
-          rules.addWindow(op.getWeights(), op.getWindow(), packed), rules.needEqual(op.getCausal() && areOfOneSequence(op.getWeights()));
+          rules.addWindow(op.getWeights(), op.getWindow(), packed), rules.needEqual(op.getCausal() && areOfOneSequence(op));
         })
         .Case([&](attn::PolysketchOp op) {
           rules.needEqual(op.getCausal());

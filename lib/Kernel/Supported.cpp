@@ -54,13 +54,31 @@ static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
   return fits ? "" : "gradients of states without the sums that a denominator has";
 }
 
-/// Whether powers of ordinary numbers leave the range of f32: in gradients they are in no units.
+/// Whether powers of these are of numbers of at most 1: of products with rows that are divided by their largest.
+static bool areInUnits(Value pairs) {
+  auto product = pairs.getDefiningOp<attn::ContractOp>();
+  auto rows = product ? product.getLhs().getDefiningOp<attn::NormalizeOp>() : attn::NormalizeOp();
+  return rows && rows.getDenominator() && rows.getDenominator().getDefiningOp<attn::RowMaximumOp>();
+}
+
+/// Whether sketches are read as numbers whose squares are in no units: those of pairs, or of entries.
+static bool isSquared(attn::SketchOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    bool isPower = llvm::any_of(user->getUsers(), llvm::IsaPred<attn::PowerOp>);
+    return isa<attn::MapOp>(user) || (isPower && !areInUnits(user->getResult(0)));
+  });
+}
+
+/// Whether powers of ordinary numbers leave the range of f32.
 static bool leavesRange(Operation &op) {
-  constexpr int64_t degreesInRange = 31;
+  constexpr int64_t degreesInRange = 32;
   if (auto power = dyn_cast<attn::PowerOp>(op))
-    return static_cast<int64_t>(power.getDegree()) > degreesInRange;
+    return static_cast<int64_t>(power.getDegree()) >= degreesInRange && !areInUnits(power.getWeights());
   auto sketch = dyn_cast<attn::SketchOp>(op);
-  return sketch && 2 * (static_cast<int64_t>(sketch.getSigns().size()) + 2) / 3 > degreesInRange; // and of these the square
+  if (!sketch)
+    return false;
+  int64_t degree = 2 * (static_cast<int64_t>(sketch.getSigns().size()) + 2) / 3; // of products of two
+  return degree > degreesInRange || (degree == degreesInRange && isSquared(sketch));
 }
 
 /// Gradients that the interpreter alone has; empty: there are kernels.

@@ -40,7 +40,7 @@ static Values rowOperands(Operation &op) {
             attn::SoftmaxPartialOp, attn::EvaMixOp>([](auto op) { return Values{op.getQuery()}; })
       .Case<attn::ProjectOp, attn::ProjectOutputOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::LepeOp,
             attn::MapOp, attn::SketchOp>([](auto op) { return Values{op.getSource()}; })
-      .Case<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::RowSumOp>([](auto op) { return Values{op.getWeights()}; })
+      .Case<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::RowSumOp, attn::RowMaximumOp>([](auto op) { return Values{op.getWeights()}; })
       .Case<attn::ConcatHeadsOp, attn::DiagonalBlocksOp, attn::SoftmaxMergeOp, attn::SoftmaxFinishOp,
             attn::NormalizeOp>([](auto op) { return Values(op->getOperands()); })
       .Case([](attn::ContractOp op) { return queriesOf(op); })

@@ -247,18 +247,27 @@ static LogicalResult evalDiagonalBlocks(AttnFrame &frame, attn::DiagonalBlocksOp
   return success();
 }
 
-static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
+/// One number of each row, what `fold` makes of it and the next entry, from 0 on.
+template <typename Op> static LogicalResult foldRows(AttnFrame &frame, Op op, double (*fold)(double, double)) {
   AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   const Array &w = weights.array;
   Array result(w.shape().drop_back());
   std::vector<double> elements = w.elements();
   for (int64_t i = 0; i < result.count(); ++i)
     for (int64_t j = 0; j < w.size(3); ++j)
-      result.element(i) += elements[i * w.size(3) + j];
+      result.element(i) = fold(result.element(i), elements[i * w.size(3) + j]);
   frame.set(op.getResult(), std::move(result), weights.queries);
   return success();
 }
 
+static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
+  return foldRows(frame, op, [](double sum, double x) { return sum + x; });
+}
+
+static LogicalResult evalRowMaximum(AttnFrame &frame, attn::RowMaximumOp op) {
+  return foldRows(frame, op, [](double most, double x) { return std::fmax(most, std::fabs(x)); });
+}
+
 void attune::reference::addWeightTerms(Evaluators &all) {
-  all.add(evalContract, evalVisible, evalDecay, evalGate, evalPower, evalDiagonalBlocks, evalRowSum);
+  all.add(evalContract, evalVisible, evalDecay, evalGate, evalPower, evalDiagonalBlocks, evalRowSum, evalRowMaximum);
 }

@@ -14,14 +14,20 @@ using namespace attune;
 using namespace attune::fusion;
 
 namespace {
-/// max_f x_f of each row.
+/// max_f x_f of each row, or max_f |x_f|.
 struct RowMaximum : Term {
-  StringRef name() const override { return "row_maximum"; }
+  explicit RowMaximum(bool ofMagnitudes) : ofMagnitudes(ofMagnitudes) {}
+
+  StringRef name() const override { return ofMagnitudes ? "row_magnitude" : "row_maximum"; }
   std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
   Representation gives(Sources operands) const override { return operands[0]->gives(); }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    return {site.tiles().reduceMax(operands[0]->tile(site), 1)};                                      // [T]
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site);                                                                // [T, m]
+    return {tiles.reduceMax(ofMagnitudes ? tiles.abs(x) : x, 1)};                                     // [T]
   }
+
+  bool ofMagnitudes;
 };
 
 /// 2^(x_f − max_f x_f).
@@ -96,7 +102,8 @@ struct LargestRow : Term {
 };
 } // namespace
 
-terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(); }
+terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(/*ofMagnitudes=*/false); }
+terms::TermPtr terms::rowMagnitude() { return std::make_unique<RowMaximum>(/*ofMagnitudes=*/true); }
 terms::TermPtr terms::inRowUnit() { return std::make_unique<InRowUnit>(); }
 terms::TermPtr terms::softmaxOfRows() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/false); }
 terms::TermPtr terms::softmaxOfRowsGradient() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/true); }

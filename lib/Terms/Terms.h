@@ -407,8 +407,9 @@ StreamedPtr logPartial(std::optional<int64_t> width, attn::DenominatorAttr guard
 StreamedPtr logDiagonal(std::optional<int64_t> width, attn::DenominatorAttr guard, int64_t bands);
 /// (w in units, v): the unit of each row, Σ_j w_j, Σ_j w_j v_j.
 StreamedPtr weighedPartial(int64_t width, attn::DenominatorAttr guard);
-/// (x): max_f x_f of each row.
+/// (x): max_f x_f of each row, or max_f |x_f|.
 TermPtr rowMaximum();
+TermPtr rowMagnitude();
 /// (x): 2^(x_f − max_f x_f).
 TermPtr inRowUnit();
 /// (x): e^{x_f} / Σ_f e^{x_f}.

@@ -79,3 +79,38 @@ func.func @rescaled(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8
       : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
   return %o : tensor<1x2x8x16xf32>
 }
+
+// -----
+
+// Powers from degree 6 on are of queries in units of their largest logit, which is a constant and takes the scale along.
+// CHECK-LABEL: func.func @powers_backward(
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<1x2x8x16xbf16> {attn.name = "q"}, %[[K:[a-z0-9]+]]: tensor<1x2x8x16xbf16> {attn.name = "k"}
+// CHECK-NEXT:    %[[T:.*]] = attn.contract %[[Q]] {{.*}}, %[[K]]
+// CHECK-NEXT:    %[[SEEN:.*]] = attn.visible %[[T]] {causal}
+// CHECK-NEXT:    %[[U:.*]] = attn.row_maximum %[[SEEN]]
+// CHECK-NEXT:    %[[WIDE:.*]] = attn.scale %[[Q]] {factor = 1.000000e+00 : f64} : tensor<1x2x8x16xbf16> -> tensor<1x2x8x16xf32>
+// CHECK-NEXT:    %[[A:.*]] = attn.normalize %[[WIDE]], %[[U]]
+// CHECK-NEXT:    %[[TINY:.*]] = attn.contract %[[A]] {{.*}}, %[[K]]
+// CHECK-NEXT:    attn.power %[[TINY]] {degree = 6 : i64, scale = 1.000000e+00 : f64}
+// CHECK:         attn.power %[[TINY]] {degree = 5 : i64, scale = 1.000000e+00 : f64}
+// CHECK-NOT:     attn.denominator_gradient %{{.*}}, %[[U]]
+// CHECK:         attn.normalize %{{.*}}, %[[U]]
+func.func @powers(%q: tensor<1x2x8x16xbf16> {attn.name = "q"}, %k: tensor<1x2x8x16xbf16> {attn.name = "k"}, %v: tensor<1x2x8x16xbf16> {attn.name = "v"})
+    -> (tensor<1x2x8x16xbf16> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polynomial %q, %k, %v {causal, degree = 6 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>, scale = 0.25 : f64}
+      : tensor<1x2x8x16xbf16>, tensor<1x2x8x16xbf16>, tensor<1x2x8x16xbf16> -> tensor<1x2x8x16xbf16>
+  return %o : tensor<1x2x8x16xbf16>
+}
+
+// -----
+
+// A bias of the divisor is one of the powers themselves.
+// CHECK-LABEL: func.func @biased_backward(
+// CHECK-NOT:     attn.row_maximum
+// CHECK:         attn.power %{{.*}} {degree = 6 : i64, scale = 2.500000e-01 : f64}
+func.func @biased(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
+    -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polynomial %q, %k, %v {causal, degree = 6 : i64, denominator = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>, scale = 0.25 : f64}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}

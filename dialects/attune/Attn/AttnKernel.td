@@ -272,6 +272,25 @@ def Attn_RowSumOp : Attn_Op<"row_sum", [Attn_Differentiable]> {
   let hasVerifier = 1;
 }
 
+def Attn_RowMaximumOp : Attn_Op<"row_maximum", [Attn_Differentiable]> {
+  let summary = "The largest entry of each row of weights";
+  let description = [{
+        result[b, h, i] = max_j |weights[b, h, i, j]|
+
+    It is what rows are divided by whose powers would leave the range of f32, and no gradient flows through it.
+
+    Constraints: A15: the result is the weights' first three sizes.
+
+    ```mlir
+    %unit = attn.row_maximum %w : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$weights);
+  let results = (outs Attn_F32x3:$result);
+  let assemblyFormat = "$weights attr-dict `:` type($weights) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Attn_StateOp : Attn_Op<"state", [Attn_Differentiable]> {
   let summary = "The state of kernel attention: φ(K)ᵀ [V 1]";
   let description = [{

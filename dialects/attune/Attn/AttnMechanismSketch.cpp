@@ -33,7 +33,8 @@ class Sketches {
 public:
   Sketches(OpBuilder &builder, PolysketchOp op) : builder(builder), op(op), loc(op.getLoc()), one(builder.getF64FloatAttr(1)) {}
 
-  SmallVector<Value> throughPairs();
+  /// With `inUnits` of rows that are divided by their largest product.
+  SmallVector<Value> throughPairs(bool inUnits = false);
   SmallVector<Value> throughStates();
   SmallVector<Value> inBlocks();
 
@@ -100,8 +101,10 @@ SmallVector<Value> Sketches::results(Value output, Value state, Value sum) {
   return results;
 }
 
-SmallVector<Value> Sketches::throughPairs() {
+SmallVector<Value> Sketches::throughPairs(bool inUnits) {
   Value rows = sketch(op.getQuery(), op.getScaleAttr()), columns = sketch(op.getKey(), one);
+  if (inUnits)
+    rows = buildInUnits(builder, loc, rows, columns, {op.getLengths(), op.getCausalAttr()});
   Value all = weights(op.getQuery(), op.getKey(), rows, columns, op.getLengths());
   return {buildNormalized(builder, loc, all, op.getValue(), op.getDenominatorAttr(), op.getOutput().getType())};
 }
@@ -189,6 +192,11 @@ SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
   if (!hasStates())
     return sketches.throughPairs();
   return getLocalExact() ? sketches.inBlocks() : sketches.throughStates();
+}
+
+SmallVector<Value> PolysketchOp::decomposeInUnits(OpBuilder &builder) {
+  bool isFree = !hasStates() && !getLocalExact() && isQuotient(getDenominator());
+  return isFree ? Sketches(builder, *this).throughPairs(/*inUnits=*/true) : decompose(builder);
 }
 
 SmallVector<Value> PolysketchOp::decomposeLinear(OpBuilder &builder) {

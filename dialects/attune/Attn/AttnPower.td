@@ -33,6 +33,11 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
                        OptionalAttr<Attn_WindowAttr>:$window, OptionalAttr<I64Attr>:$last);
   let results = (outs Attn_Tokens:$output);
   let useCustomPropertiesEncoding = 1;
+  let extraClassDeclaration = [{
+    /// As `decompose`, with queries divided by max_j |⟨q, k_j⟩| over the keys that they see, whose powers are at most 1; where a guard wants
+    /// them as they are, as `decompose` has it.
+    ::llvm::SmallVector<::mlir::Value> decomposeInUnits(::mlir::OpBuilder &builder);
+  }];
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)
@@ -44,7 +49,10 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>],
     "bool hasStates() { return getInitialState() || getFinalState(); }\n"
     "/// As kernel attention over S(x) ⊗ S(x), with a state in place of weights of pairs; none with local_exact.\n"
-    "::llvm::SmallVector<::mlir::Value> decomposeLinear(::mlir::OpBuilder &builder);"> {
+    "::llvm::SmallVector<::mlir::Value> decomposeLinear(::mlir::OpBuilder &builder);\n"
+    "/// As `decompose`, with sketches of queries divided by max_j |⟨S(q), S(k_j)⟩|, whose squares are at most 1; where a guard, exact blocks or a\n"
+    "/// state want them as they are, as `decompose` has it.\n"
+    "::llvm::SmallVector<::mlir::Value> decomposeInUnits(::mlir::OpBuilder &builder);"> {
   let summary = "Polynomial attention through sketches";
   let description = [{
         w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b

@@ -39,6 +39,13 @@ struct Sight {
 /// Clears what the masks hide; the weights themselves if there is no mask.
 mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, const Sight &sight);
 
+/// a_i / max_j |⟨a_i, b_j⟩| over the columns that it sees. Powers of its products are at most 1, and a quotient of sums of them is that of any multiple
+/// of a_i.
+mlir::Value buildInUnits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns, const Sight &sight);
+
+/// Whether an output is W V / W 1, and nothing holds the divisor back.
+bool isQuotient(DenominatorAttr guard);
+
 /// W V / W 1 under the guard, or W V if that is `none`, in the type of the output.
 mlir::Value buildNormalized(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value value,
                             DenominatorAttr guard, mlir::Type output);

@@ -99,6 +99,10 @@ LogicalResult RowSumOp::verify() {
   return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
 }
 
+LogicalResult RowMaximumOp::verify() {
+  return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
+}
+
 LogicalResult StateOp::verify() {
   ArrayRef<int64_t> f = shapeOf(getFeatures()), v = shapeOf(getValue());
   if (failed(checkLengths(*this, getLengths(), f[0])) || // A3

@@ -142,6 +142,9 @@ SmallVector<Value> RowSumOp::buildGradients(OpBuilder &builder, ValueRange cotan
   return {spread(builder, getLoc(), cotangents[0], Roles(pairs).drop_back(), getWeights(), pairs)};
 }
 
+/// A unit is a constant.
+SmallVector<Value> RowMaximumOp::buildGradients(OpBuilder &, ValueRange) { return {Value()}; }
+
 /// d (s w)^p / dw = p s (s w)^{p − 1}.
 SmallVector<Value> PowerOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   auto degree = static_cast<int64_t>(getDegree());

@@ -79,15 +79,14 @@ LogicalResult HostBuilder::writeCompressionWeight(Value value, const Output &out
     FailureOr<Tokens> slots = read(op.getLhs()), source = failed(slots) ? slots : read(map ? map.getSource() : tokens);
     if (failed(source))
       return failure();
-    pairs.push_back({*slots, featureWidths(tokens), nullptr, memory(lengths)});
+    pairs.push_back({*slots, shapeOf(op.getLhs())[1], featureWidths(tokens), nullptr, memory(lengths)});
     sources.push_back({map, *source});
   }
   Problem problem = startProblem();
-  problem.query = pairs.front().slots, problem.query.heads = shapeOf(products.front().getLhs())[1];
-  problem.key = sources.front().second;
+  problem.query = pairs.front().slots, problem.key = sources.front().second;
   RegionDraft draft(*this, problem, RegionPlanner::OfAll);
   for (auto [pair, source] : llvm::zip_equal(pairs, sources))
-    pair.tokens = source.first ? draft.read(source.first.getResult(), {Axis::Key, Axis::Head, problem.heads()})
-                               : draft.plan.tokens(source.second, Axis::Key, Axis::Head, problem.heads());
+    pair.tokens = source.first ? draft.read(source.first.getResult(), {Axis::Key, Axis::Head, pair.heads})
+                               : draft.plan.tokens(source.second, Axis::Key, Axis::Head, pair.heads);
   return buildKernel(compressionWeightRegion(problem, pairs, output.memory));
 }

@@ -36,7 +36,7 @@ static int64_t lastSize(Value value) { return cast<RankedTensorType>(value.getTy
 /// Whether a value is what reaches features of two blocks.
 static bool reachesBlocks(Value cotangent) {
   return llvm::any_of(cotangent.getUsers(), [&](Operation *user) {
-    if (isa<attn::SumHeadsOp, attn::AddOp, attn::ExistingOp>(user))
+    if (isa<attn::SumHeadsOp, attn::AddOp, attn::ExistingOp, attn::ScaleOp>(user))
       return reachesBlocks(user->getResult(0));
     auto gradient = dyn_cast<attn::MapGradientOp>(user);
     return gradient && gradient.getCotangent() == cotangent && gradient.getFeatureMap().getKind() == FeatureKind::Cosformer;

@@ -173,8 +173,8 @@ Value kernel::rowsOperand(Operation *term) {
     return rowsOfPairs(contract.getLhs());
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(term)) // as many queries as keys
     return gradient.getKeyFeatures();
-  if (auto sum = dyn_cast<attn::RowSumOp>(term))
-    return rowsOfPairs(sum.getWeights());
+  if (isa<attn::RowSumOp, attn::RowMaximumOp>(term))
+    return rowsOfPairs(term->getOperand(0));
   return term->getNumOperands() ? term->getOperand(0) : Value();
 }
 
@@ -388,6 +388,12 @@ static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
 
 static Tiles buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
 
+static Tiles buildRowMaximum(OpResult result, RegionDraft &draft, const Place &at) {
+  Operation *op = result.getOwner();
+  Source largest = term(terms::rowMagnitude(), {visibleWeights(op->getOperand(0), draft, at)});
+  return {stream(draft.keys(keysOfSum(op)), {terms::maximum(draft.problem.queryTile(), /*least=*/0), {largest}})};
+}
+
 static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ContractOp>(result.getOwner());
   if (sumsKeys(op))
@@ -473,6 +479,7 @@ void kernel::addPairRules(TermRules &rules) {
   rules.add<attn::DiagonalBlocksOp>({.sides = {rows, rows}, .build = buildDiagonalBlocks});
   rules.add<attn::OnlyBlocksOp>({.sides = {rows}, .build = buildOnlyBlocks});
   rules.add<attn::RowSumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
+  rules.add<attn::RowMaximumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "row_maximum", .build = buildRowMaximum, .keys = keysOfSum});
   rules.add<attn::DistanceSumsOp>({.sides = {rows}, .materialize = materializeDistanceSums});
   rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax,
                               .keys = keysOfAttention<attn::SoftmaxOp>});

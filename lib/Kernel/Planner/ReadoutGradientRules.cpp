@@ -114,6 +114,8 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
                     {terms::compose(Representation::Plain, {shape}), {shares}});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   Source ofTokens = term(terms::suffixSums(), {shares, state});
+  if (!op.getInitialState()) // there is nothing that the first token decays, and what its sum leaves is rounding
+    ofTokens = term(terms::minus(), {ofTokens, term(terms::rowsBefore(Axis::Key, Index(1)), {ofTokens})});
   if (problem.lengths || rank == 1) // a sum over tokens has no rows past the last one
     ofTokens = term(terms::existing(Axis::Key), {ofTokens});
   Stage stage = ChunkStage(problem).stage();

@@ -42,8 +42,8 @@ static bool readsPairs(Operation *reader, Value operand) {
     return (sumsKeys(contract) || sumsQueries(contract)) && operand == contract.getLhs();
   if (isa<attn::SoftcapGradientOp>(reader) || (isa<attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(reader) && arePairs(reader->getResult(0))))
     return true;
-  return isa<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::DiagonalBlocksOp, attn::OnlyBlocksOp, attn::RowSumOp, attn::DistanceSumsOp>(
-      reader);
+  return isa<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::DiagonalBlocksOp, attn::OnlyBlocksOp, attn::RowSumOp,
+             attn::RowMaximumOp, attn::DistanceSumsOp>(reader);
 }
 
 /// A kernel has one length of its keys, and none of its queries.

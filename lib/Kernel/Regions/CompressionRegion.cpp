@@ -136,7 +136,7 @@ KernelRegion kernel::compressionTransposeRegion(const Problem &problem, const To
 
 KernelRegion kernel::compressionWeightRegion(const Problem &problem, ArrayRef<CompressionPair> pairs, Value weight) {
   RegionPlanner plan(problem, RegionPlanner::OfQueries);
-  int64_t own = sizeOf(weight, 0), heads = problem.heads();
+  int64_t own = sizeOf(weight, 0);
   auto extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::SharedHead].count = own;
   (*extents)[Axis::Key] = {weight, 2};
@@ -149,13 +149,13 @@ KernelRegion kernel::compressionWeightRegion(const Problem &problem, ArrayRef<Co
     for (int64_t width : pair.widths) {
       Dimension columns = columnsOf(width);
       columns.add = column, column += width;
-      blocks.push_back(plan.tokens(pair.slots, Axis::Query, Axis::Head, heads, columns));
+      blocks.push_back(plan.tokens(pair.slots, Axis::Query, Axis::Head, pair.heads, columns));
     }
     Source c = blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks), x = pair.tokens;
     if (pair.lengths)
       x = term(terms::rowsBefore(Axis::Key, Index::length(pair.lengths, Index::size(weight, 2))), {x});
     Source products = term(terms::logits(Representation::Plain, 1, needsWideProducts(problem)), {c, x});
-    Source sums = sumOfBatch(plan, sumOfHeads(plan, products, heads / own, shape), shape);
+    Source sums = sumOfBatch(plan, sumOfHeads(plan, products, pair.heads / own, shape), shape);
     all = all ? term(terms::plus(), {all, sums}) : sums;
   }
   GridAxis head{Axis::SharedHead, tile::Axis::Head}, slots{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};

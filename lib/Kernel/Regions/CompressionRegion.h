@@ -21,10 +21,11 @@ fusion::KernelRegion compressionRegion(const Problem &problem, mlir::Value weigh
 /// result [batch, G, N, width] = weightᵀ [N, k] · slots [batch, G, k, width], 0 of tokens past the lengths.
 fusion::KernelRegion compressionTransposeRegion(const Problem &problem, const Tokens &slots, mlir::Value weight, const Tokens &result);
 
-/// What the cotangent of a weight is made of: slots [batch, G, k, columns] in blocks of these widths, and tokens as they or their features are
-/// read at the heads of `Axis::Head`, of which those past the lengths do not count.
+/// What the cotangent of a weight is made of: slots [batch, heads, k, columns] in blocks of these widths, and tokens as they or their features are
+/// read at the heads of `Axis::Head`, of which those past the lengths do not count. Features may have more heads than values.
 struct CompressionPair {
   Tokens slots;
+  int64_t heads;
   llvm::SmallVector<int64_t, 2> widths;
   fusion::Source tokens;
   mlir::Value lengths; ///< null: all exist

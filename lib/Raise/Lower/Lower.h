@@ -32,6 +32,7 @@ Results lower(mlir::OpBuilder &builder, attn::ContractOp op);
 Results lower(mlir::OpBuilder &builder, attn::VisibleOp op);
 Results lower(mlir::OpBuilder &builder, attn::DecayOp op);
 Results lower(mlir::OpBuilder &builder, attn::RowSumOp op);
+Results lower(mlir::OpBuilder &builder, attn::RowMaximumOp op);
 Results lower(mlir::OpBuilder &builder, attn::PowerOp op);
 Results lower(mlir::OpBuilder &builder, attn::DiagonalBlocksOp op);
 /// LowerStates.cpp

@@ -100,6 +100,12 @@ Results attune::raise::lower(OpBuilder &builder, attn::RowSumOp op) {
   })};
 }
 
+Results attune::raise::lower(OpBuilder &builder, attn::RowMaximumOp op) {
+  return {Loops(builder, op.getLoc()).maximum("bhij", "bhi", {{op.getWeights(), "bhij"}}, [](Point, ArrayRef<Number> x) {
+    return larger(x[0], x[0] * -1);
+  })};
+}
+
 Results attune::raise::lower(OpBuilder &builder, attn::PowerOp op) {
   return {Loops(builder, op.getLoc()).map("bhij", {{op.getWeights(), "bhij"}}, [&](Point, ArrayRef<Number> x) {
     return power(x[0] * op.getScale().convertToDouble(), static_cast<int64_t>(op.getDegree()));

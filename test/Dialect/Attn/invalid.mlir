@@ -528,6 +528,15 @@ func.func @f(%w: tensor<2x4x5x7xf32>) {
 
 // -----
 
+// A15: the largest of each row.
+func.func @f(%w: tensor<2x4x5x7xf32>) {
+  // expected-error @below {{expected result of 2x4x5, but got 2x4x7}}
+  %r = attn.row_maximum %w : tensor<2x4x5x7xf32> -> tensor<2x4x7xf32>
+  return
+}
+
+// -----
+
 // A16: states.
 func.func @f(%p: tensor<2x2x7x8xf32>, %v: tensor<2x2x5x6xf32>) {
   // expected-error @below {{expected value of 2x2x7x6, but got 2x2x5x6}}

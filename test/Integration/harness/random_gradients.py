@@ -2,13 +2,16 @@
 
 Each seed draws a spec (random_grammar.py), with `gradients: all`, and standard normal tensors and cotangents, NaN in rows of keys that do not exist.
 --dtypes says which storage types are drawn; what the contract allows for their roundings beside projections, rotations and norms is not told
-apart, so f32 alone says all. A spec that this version does not support is counted by its reason; --refusals says which share may be.
+apart, so f32 alone says all. A spec that this version does not support is counted by its reason, and so is one whose exact gradients noise of f32 moves; --refusals
+says which share may be.
 """
 
 import argparse
 import collections
+import dataclasses
 import functools
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -22,6 +25,9 @@ from attnc import Failed, attnc
 from judges import Case
 from random_grammar import KINDS, MAPS, Limits, draw_spec
 from refusals import kind, reason
+
+
+CONDITIONED = "gradients that noise of f32 moves by more than half of the tolerance"
 
 
 def shorten(folder):
@@ -57,6 +63,25 @@ def without_nothing(case, exact, got):
             np.linalg.norm(gradient) < 1e-5 * exact.cotangent else gradient for name, gradient in got.items()}
 
 
+# Relative noise on the tensors of f32: what a few roundings on the way to a weight or a divisor amount to.
+NOISE = 2.0 ** -21
+
+
+def is_conditioned(args, case, interpreted, exact, folder):
+    """Whether noise of f32 on the tensors alone moves an exact gradient by more than half of what is allowed: divisors that nearly cancel, as
+    those of signed features, powers that have lost all their digits."""
+    noisy, rng = folder / "noisy", np.random.default_rng(1)
+    shutil.copytree(case.files, noisy)
+    for path in noisy.glob("*.npy"):
+        array = np.load(path)
+        is_given = path.stem.startswith("grad_") or "sign" in path.stem.split(".")[-1]  # cotangents, and constants of the function
+        if array.dtype == np.float32 and not is_given:
+            np.save(path, (array * (1 + NOISE * rng.uniform(-1, 1, array.shape))).astype(array.dtype))
+    moved = gradients.gradients(args, "reference", dataclasses.replace(case, files=noisy), folder / "moved")
+    half = gradients.tolerance("run", case) / 2
+    return any(np.linalg.norm(moved[name] - gradient) > half * exact.unit(name) for name, gradient in interpreted.items())
+
+
 def judge(args, seed, folder):
     """(the reason of a refusal, what is wrong): both are empty if all is right. The oracle is slow: it is asked for one seed in ten, and where
     the interpreter, which it judges there, says otherwise."""
@@ -80,6 +105,8 @@ def judge(args, seed, folder):
         if is_as_interpreted(case, interpreted, got, gradients.tolerance(way, case)):
             continue
         right, said = exact().verdict(without_nothing(case, exact(), got), gradients.tolerance(way, case))
+        if not right and not args.spoil and is_conditioned(args, case, interpreted, exact(), folder):
+            return CONDITIONED, ""
         if not right:
             return "", f"{way}: {said}"
     return "", ""

@@ -121,7 +121,7 @@ class Gradients(unittest.TestCase):
             gradient.sum().backward()
 
     def test_what_has_no_kernel_says_so(self):
-        spec = {**elu1_spec(), "mechanism": {"kind": "polynomial", "degree": 32}, "causal": True}
+        spec = {**elu1_spec(), "mechanism": {"kind": "polynomial", "degree": 32, "denominator": {"bias": 1}}, "causal": True}
         tensors = dict(zip("qkv", drawn(*[(1, 2, 30, 16)] * 3)))
         with self.assertRaisesRegex(attune.CompileError, "not supported yet"):
             at.attend(spec, **tensors).sum().backward()

@@ -44,6 +44,15 @@ TEST(Spec, Defaults) {
   EXPECT_EQ(spec.places.lookup("mechanism.kind").value, (Position{7, 19}));
 }
 
+TEST(Spec, SelfAttentionHasAsManyKeysAsQueries) {
+  for (const char *queries : {"8", "'?'"}) {
+    Spec spec = parseGood(specText("queries: " + std::string(queries) + "\nkeys: '?'\nprojection: {model_dim: 8}\nmechanism: {kind: softmax}\n"));
+    EXPECT_TRUE(spec.keysFollowQueries);
+    EXPECT_EQ(spec.keys, spec.queries);
+  }
+  EXPECT_FALSE(parseGood(specText("queries: 8\nkeys: '?'\nprojection: {model_dim: 8, cross: true}\nmechanism: {kind: softmax}\n")).keysFollowQueries);
+}
+
 TEST(Spec, EveryFieldOfALargeSpec) {
   Spec spec =
       parseGood("attention: whole\ndtype: bf16\nbatch: '?'\nqueries: 16\nkeys: 16\nheads: 8\nkv_heads: 4\n"
