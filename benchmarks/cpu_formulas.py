@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 
-import cpu_rows
-
 CHUNK = 128
 
 
@@ -278,7 +276,7 @@ def heads_of(x, heads):
 
 def run(ops, point, inputs, parameters, in_chunks=False):
     """The output for inputs q, k, v, or x of a layer; `parameters`: those of each part, then a layer's."""
-    if cpu_rows.FAMILIES[point.family].layer:
+    if point.kind.layer:
         x, layer = inputs["x"], parameters[-1]
         q, k, v = (heads_of(x @ layer[name], point.head_count) for name in ("wq", "wk", "wv"))
         result = part(ops, point, point.parts[0][1], q, k, v, parameters[0], in_chunks)

@@ -13,7 +13,6 @@ import yaml
 
 import cpu_definitions
 import cpu_operations
-import cpu_rows
 from cpu_machine import WHOLE_CORE, Others, caches
 from cpu_peers import PEERS, TOGETHER, Unavailable, array_of
 from cpu_public import PUBLIC
@@ -122,7 +121,7 @@ def at_line(array):
 def inputs_of(point):
     """Standard normal, in the storage type, where peers in PyTorch read them too."""
     rng = np.random.default_rng(0)
-    if cpu_rows.FAMILIES[point.family].layer:
+    if point.kind.layer:
         sizes = {"x": (point.batch, point.n, point.head_count * point.d)}
     else:
         sizes = {name: (point.batch, point.head_count, point.n, point.d) for name in "qkv"}

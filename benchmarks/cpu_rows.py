@@ -101,21 +101,26 @@ class Point:
         return f"{self.family} {self.dtype} d{self.d} n{self.n} t{self.threads}{more}"
 
     @property
+    def kind(self):
+        """Its Family; rows of another benchmark have families of their own."""
+        return FAMILIES[self.family]
+
+    @property
     def causal(self):
-        return FAMILIES[self.family].causal
+        return self.kind.causal
 
     @property
     def head_count(self):
         if self.heads:
             return self.heads
-        if FAMILIES[self.family].quadratic and self.n > 4096:
+        if self.kind.quadratic and self.n > 4096:
             return 1
         return 4 if self.d <= 64 else 2
 
     @property
     def parts(self):
         """(number of heads, mechanism) of each part."""
-        mechanism = FAMILIES[self.family].mechanism
+        mechanism = self.kind.mechanism
         listed = mechanism if isinstance(mechanism, list) else [mechanism]
         return [(self.head_count // len(listed), filled(part, self.n)) for part in listed]
 
@@ -124,7 +129,7 @@ class Point:
         """The spec."""
         fields = {"attention": self.family, "dtype": self.dtype, "batch": self.batch, "queries": self.n,
                   "heads": self.head_count, "head_dim": self.d, "causal": self.causal}
-        if FAMILIES[self.family].layer:
+        if self.kind.layer:
             fields["projection"] = {"model_dim": self.head_count * self.d}
         if len(self.parts) == 1:
             return fields | {"mechanism": self.parts[0][1]}

@@ -18,12 +18,13 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = SOURCE / "benchmarks" / "results"
-sys.path[:0] = [str(SOURCE / "utils" / "python"), str(SOURCE / "benchmarks")]
+sys.path[:0] = [str(SOURCE / folder) for folder in ("utils/python", "benchmarks/papers", "benchmarks")]
 
 # pylint: disable=wrong-import-position
 import cpu_report  # noqa: E402
 import freshness  # noqa: E402
 import python_report  # noqa: E402
+import steps_report  # noqa: E402
 from cpu_rows import Point, usual_length  # noqa: E402
 
 QUOTE = re.compile(r"^<!-- ([\w-]+\.md): ([\w ]+) -->\n(?:Commits .*\n)?\n?(\|.*\n\|[-|]+\n)((?:\|.*\n)+)", re.M)
@@ -147,10 +148,11 @@ def reports_behind():
             yield f"{store.name} (benchmarks/cpu.py --store {store.relative_to(SOURCE)} --report)"
     if behind := figures_behind():
         yield f"{', '.join(behind)} (benchmarks/cpu.py --store benchmarks/results/{cpu_report.NEWEST}.json --report)"
-    store = RESULTS / "python.json"
-    table = store.with_suffix(".md").read_text(encoding="utf-8")
-    if plain(python_report.text_of(json.loads(store.read_text(encoding="utf-8")))) != plain(table):
-        yield f"{store.name} (benchmarks/python_calls.py --report)"
+    for name, report, program in (("python.json", python_report, "python_calls.py"), ("steps.json", steps_report, "papers/steps.py")):
+        store = RESULTS / name
+        table = store.with_suffix(".md").read_text(encoding="utf-8")
+        if plain(report.text_of(json.loads(store.read_text(encoding="utf-8")))) != plain(table):
+            yield f"{name} (benchmarks/{program} --report)"
 
 
 def check_ages():

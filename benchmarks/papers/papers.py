@@ -4,6 +4,7 @@ With `--check` nothing is written: exits 1 if the page is not what the compiler 
 """
 
 import argparse
+import json
 import pathlib
 import re
 import sys
@@ -14,6 +15,7 @@ import elfatt  # noqa: E402
 import flurka  # noqa: E402
 import linformer  # noqa: E402
 import polysketch  # noqa: E402
+import steps_report  # noqa: E402
 from chart import chart  # noqa: E402
 from prices import SOURCE, Prices  # noqa: E402
 
@@ -25,6 +27,7 @@ OPENING = """# The papers, recomputed
 What four papers measured beside what the [cost model](Costs.md) says of the same shapes on the description of the same device. Nothing
 here was run on those machines: ours are predictions, made of counts that tests hold to work by hand and of the numbers of a device with their
 sources (`lib/Cost/devices`). Absolute times would compare two code bases; ratios and crossovers are what a choice between methods needs.
+[Last](#measured-on-this-cpu) come the models of two papers as a CPU runs them, and what that says of each claim.
 
 `benchmarks/papers/papers.py` writes this page and its figures with `attnc` in the path; a test holds the text to it.
 """
@@ -72,6 +75,7 @@ def main():
         text, drawn = paper.section(prices)
         parts.append(text)
         figures.update(drawn)
+    parts.append(steps_report.section(json.loads(steps_report.STORE.read_text(encoding="utf-8"))))
     text = "\n".join([*parts, LEFT_OUT])
     if args.check:
         missing = [name for name in figures if not (FIGURES / f"{name}.svg").exists()]

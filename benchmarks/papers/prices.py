@@ -10,10 +10,11 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Prices:
-    """Asks attnc for prices, each once."""
+    """Asks attnc for prices, each once; of a device, or with None of the processor that it runs on."""
 
-    def __init__(self, attnc):
-        self.attnc = attnc
+    def __init__(self, attnc, dtype="bf16", threads=None):
+        self.attnc, self.dtype = attnc, dtype
+        self.options = ["--threads", str(threads)] if threads else []
         self.folder = tempfile.TemporaryDirectory(prefix="attune-papers-")
         self.known = {}
 
@@ -31,14 +32,15 @@ class Prices:
 
     def plan(self, device, **spec):
         """The function of a spec as `explain --json` has it; None if the device has no plan for it."""
-        spec = {"attention": "paper", "dtype": "bf16", "batch": 1, **spec}
+        spec = {"attention": "paper", "dtype": self.dtype, "batch": 1, **spec}
         text = json.dumps(spec, sort_keys=True)
         key = (device, text)
         if key not in self.known:
             path = pathlib.Path(self.folder.name) / "spec.yaml"
             path.write_text(text, encoding="utf-8")
-            run = subprocess.run([self.attnc, "explain", str(path), "--device", device, "--json"], capture_output=True,
-                                 text=True, check=False)
+            options = [*self.options, *(["--device", device] if device else [])]
+            run = subprocess.run([self.attnc, "explain", str(path), *options, "--json"], capture_output=True, text=True,
+                                 check=False)
             if run.returncode == 2:  # a mistake of this script, never of the device
                 sys.exit(f"attnc refused {text}\n{run.stderr}")
             self.known[key] = json.loads(run.stdout)["functions"][0] if run.returncode == 0 else None
@@ -63,7 +65,7 @@ def number(value, digits=2):
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def table(header, rows):
-    """A table in Markdown; the first column to the left, the others to the right."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"]
+def table(header, rows, words=0):
+    """A table in Markdown; the first column and the last `words` to the left, the others to the right."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "|".join(["---"] + ["---:"] * (len(header) - 1 - words) + ["---"] * words) + "|"]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
