@@ -163,12 +163,14 @@ static void compareIntegers(Emitter &e) {
   storeComparison(e, e.builder.CreateICmp(integerPredicate(operation, type.isSigned()), a, b), combination);
 }
 
-/// 9.7.6.2, floating-point numbers.
+/// 9.7.6.2, floating-point numbers, and 9.7.7.2 of .f16 and .bf16.
 static void compareFloats(Emitter &e) {
   StringRef operation =
       e.modifierOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
   StringRef combination = e.optionalModifier({"and", "or", "xor"});
-  DataType type = e.typeOf({"f32", "f64"});
+  DataType type = e.typeOf({"f32", "f64", "f16", "bf16"});
+  if (type.kind == DataType::Bfloat)
+    e.needs(78, 90);
   e.end(combination.empty() ? 3 : 4);
   Value *a = e.readFloat(1, type), *b = e.readFloat(2, type);
   storeComparison(e, e.builder.CreateFCmp(floatPredicate(operation), a, b), combination);

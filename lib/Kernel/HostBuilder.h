@@ -34,6 +34,7 @@ struct EvaShape;
 struct EvaSummaries;
 struct LepeGradient;
 struct PolysketchOptions;
+struct QuotientRows;
 
 class HostBuilder {
 public:
@@ -129,7 +130,7 @@ private:
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const OpSet &reads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                        mlir::Value shares, const StateMemory &before, const OpSet &reads);
+                                        const QuotientRows &quotient, mlir::Value shares, const StateMemory &before, const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
   /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);

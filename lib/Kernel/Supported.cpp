@@ -49,7 +49,7 @@ static bool sharesHeads(attn::CausalReadoutGradientOp op) {
 
 /// Why gradients of a readout that goes on from a state, or whose last one has a cotangent, have no kernels; empty: they have.
 static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
-  bool divides = static_cast<bool>(op.getDenominator());
+  bool divides = op.divides();
   bool fits = (!op.getInitialState() || divides == static_cast<bool>(op.getInitialSum())) && (!op.getState() || divides == static_cast<bool>(op.getSum()));
   return fits ? "" : "gradients of states without the sums that a denominator has";
 }
@@ -87,7 +87,7 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
-  if (readout && readout.getErase() && (readout.getDenominator() || sharesHeads(readout)))
+  if (readout && readout.getErase() && (readout.divides() || sharesHeads(readout)))
     return "gradients of what erases beside a denominator, or where query heads share keys";
   if (attn::isBackward(function) && leavesRange(op))
     return "gradients of powers of a degree from 32 on";

@@ -22,6 +22,7 @@ struct Tensors {
   Array a, b, value;
   std::optional<Array> decay, erase, initialState, initialSum, initialScale;
   std::optional<Array> numerator, denominator, finalState, finalSum;
+  attn::DenominatorAttr guard; ///< null: the numerator's cotangent is that
   Array aGradient, bGradient, valueGradient, stateGradient, sumGradient, decayGradient, eraseGradient;
 };
 
@@ -104,19 +105,41 @@ private:
   /// The queries of the group that read the state after token t.
   void readBackwards(int64_t t, State &reaching) {
     const State &state = after[std::min(t + 1, length)];
-    for (int64_t h = head * group; h < (head + 1) * group; ++h)
+    for (int64_t h = head * group; h < (head + 1) * group; ++h) {
+      auto [numerator, denominator] = cotangentsOf(h, t, state);
       for (int64_t f = 0; f < m; ++f) {
         double query = all.a({entry, h, t, f}), &gradient = all.aGradient({entry, h, t, f});
-        for (int64_t c = 0; all.numerator && c < width; ++c) {
-          double cotangent = (*all.numerator)({entry, h, t, c});
-          gradient += cotangent * state.state[f][c];
-          reaching.state[f][c] += query * cotangent;
+        for (int64_t c = 0; c < width; ++c) {
+          gradient += numerator[c] * state.state[f][c];
+          reaching.state[f][c] += query * numerator[c];
         }
-        if (all.denominator) {
-          gradient += (*all.denominator)({entry, h, t}) * state.sum[f];
-          reaching.sum[f] += query * (*all.denominator)({entry, h, t});
-        }
+        gradient += denominator * state.sum[f];
+        reaching.sum[f] += query * denominator;
       }
+    }
+  }
+
+  /// ū and w̄ of a query, 0 where they are absent; with a guard from ō, and u and g, which the state gives.
+  std::pair<std::vector<double>, double> cotangentsOf(int64_t h, int64_t t, const State &state) const {
+    std::vector<double> numerator(width);
+    for (int64_t c = 0; all.numerator && c < width; ++c)
+      numerator[c] = (*all.numerator)({entry, h, t, c});
+    if (!all.guard)
+      return {numerator, all.denominator ? (*all.denominator)({entry, h, t}) : 0};
+    double divisor = 0, product = 0; // g, ⟨ō, u⟩
+    for (int64_t f = 0; f < m; ++f) {
+      double query = all.a({entry, h, t, f});
+      divisor += query * state.sum[f];
+      product += query * dot(state.state[f], numerator.data(), width);
+    }
+    double biased = divisor + all.guard.getBias(), floor = all.guard.getFloor();
+    bool isHeld = floor != 0 && biased <= floor;
+    double guarded = isHeld ? floor : biased;
+    if (guarded == 0)
+      return {std::vector<double>(width), 0};
+    for (double &each : numerator)
+      each /= guarded;
+    return {numerator, isHeld ? 0 : -product / (guarded * guarded)};
   }
 
   void enterBackwards(int64_t t, State &reaching) {
@@ -178,7 +201,7 @@ static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalRea
   Tensors all{frame[op.getQueryFeatures()], frame[op.getKeyFeatures()], frame[op.getValue()], frame.optional(op.getDecay()),
               frame.optional(op.getErase()), frame.optional(op.getInitialState()), frame.optional(op.getInitialSum()),
               frame.optional(op.getInitialScale()), frame.optional(op.getNumerator()), frame.optional(op.getDenominator()),
-              frame.optional(op.getState()), frame.optional(op.getSum()), {}, {}, {}, {}, {}, {}, {}};
+              frame.optional(op.getState()), frame.optional(op.getSum()), op.getGuardAttr(), {}, {}, {}, {}, {}, {}, {}};
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), all.b.size(0), all.b.size(2));
   if (failed(lengths) || failed(checkShapes(op, all)))
     return failure();

@@ -21,6 +21,9 @@
 //
 // where ā and b̄ leave out the pairs of a token with itself: with strong decay nothing else would be left of either side.
 //
+// Of a quotient o_i = u_i / w_i what reaches both comes from sums over features that ā is made of anyway, w_i = ⟨a_i, ẑ_i⟩ with ẑ_i = z + Σ_{j ≤ i} b_j, and
+// ⟨ō_i, o_i⟩ = ⟨a_i, y_i⟩ with y_i = S ū_i + Σ_{j ≤ i} ⟨ū_i, v_j⟩ b_j, ū_i = ō_i / w_i: then ā_i = y_i + w̄_i ẑ_i.
+//
 // Features may lie in several tiles, each with its own rows of a state. States are read in f32, as forwards.
 //
 //===----------------------------------------------------------------------===//
@@ -36,31 +39,58 @@ using namespace attune::fusion;
 namespace {
 /// x Mᵀ + w s of what a state (M [m, dv], s [m]) … gives, times 2^d.
 struct CarriedGradient : Term {
-  CarriedGradient(bool divides, bool weighs, bool decays) : divides(divides), weighs(divides && weighs), decays(decays) {}
+  CarriedGradient(bool divides, terms::Carried what, bool decays) : divides(divides), what(what), decays(decays) {}
 
-  StringRef name() const override { return "carried_gradient"; }
+  StringRef name() const override { return what == terms::Carried::Sum ? "carried_sum" : "carried_gradient"; }
+  AxisSet ownAxes() const override { return what == terms::Carried::Sum ? setOf(Axis::Query) : AxisSet(); }
+  bool hasMatrix() const { return what != terms::Carried::Sum; }
   std::optional<Representation> takes(unsigned operand) const override {
-    return decays && operand == (weighs ? 3u : 2u) ? Representation::Log : Representation::Plain;
+    unsigned last = 1u + hasMatrix() + (what == terms::Carried::Weighed);
+    return decays && operand == last ? Representation::Log : Representation::Plain;
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
-    Value x = operands[0]->tile(site, f32), kept;                                                   // [T, dv]
+    Value x = hasMatrix() ? operands[0]->tile(site, f32) : Value(), kept;                           // [T, dv]
+    int64_t rows = x ? tiles.shape(x)[0] : site[Axis::Query].count;
     if (decays)
       kept = tiles.exp2(operands.back()->tile(site));                                               // [T] or [T, m]
-    SmallVector<Value, 3> state = operands[1]->tiles(site), result;
+    SmallVector<Value, 3> state = operands[hasMatrix()]->tiles(site), result;
     for (size_t number = 0; number < state.size(); number += divides ? 2 : 1) {
-      SmallVector<int64_t> shape{tiles.shape(x)[0], tiles.shape(state[number])[0]};
-      Value begin = divides ? tiles.expand(state[number + 1], 0, shape) : tiles.constant(shape, 0); // [T, m]
-      if (weighs)
+      SmallVector<int64_t> shape{rows, tiles.shape(state[number])[0]};
+      bool adds = divides && what != terms::Carried::Matrix;
+      Value begin = adds ? tiles.expand(state[number + 1], 0, shape) : tiles.constant(shape, 0);    // [T, m]
+      if (what == terms::Carried::Weighed)
         begin = tiles.times(begin, tiles.expand(operands[2]->tile(site, f32), 1, shape));
-      Value sums = tiles.dot(x, state[number], begin, false, /*transposeB=*/true);
+      Value sums = x ? tiles.dot(x, state[number], begin, false, /*transposeB=*/true) : begin;
       result.push_back(decays ? tile::rescaled(tiles, sums, kept) : sums);
     }
     return result;
   }
 
-  bool divides, weighs, decays;
+  bool divides;
+  terms::Carried what;
+  bool decays;
+};
+
+struct Ones : Term {
+  StringRef name() const override { return "ones"; }
+  AxisSet ownAxes() const override { return setOf({Axis::Query, Axis::Key}); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override {
+    return {site.tiles().constant({site[Axis::Query].count, site[Axis::Key].count}, 1)};            // [Tq, Tk]
+  }
+};
+
+struct PlusWeighed : Term {
+  StringRef name() const override { return "plus_weighed"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value w = operands[2]->tile(site);                                                              // [T]
+    SmallVector<Value, 3> sums = operands[0]->tiles(site);                                          // [T, m] each
+    for (auto [sum, y] : llvm::zip_equal(sums, operands[1]->tiles(site)))
+      sum = tiles.plus(sum, tiles.times(y, tiles.expand(w, 1, tiles.shape(y))));
+    return sums;
+  }
 };
 
 /// begin + p x, or begin + pᵀ x, of each tile of x.
@@ -179,7 +209,9 @@ struct RowTotals : StreamedTerm {
 };
 } // namespace
 
-terms::TermPtr terms::carriedGradient(bool divides, bool weighs, bool decays) { return std::make_unique<CarriedGradient>(divides, weighs, decays); }
+terms::TermPtr terms::carriedGradient(bool divides, Carried what, bool decays) { return std::make_unique<CarriedGradient>(divides, what, decays); }
+terms::TermPtr terms::ones() { return std::make_unique<Ones>(); }
+terms::TermPtr terms::plusWeighed() { return std::make_unique<PlusWeighed>(); }
 terms::TermPtr terms::pairSums(bool wide, bool transposed) { return std::make_unique<PairSums>(wide, transposed); }
 terms::TermPtr terms::valueReadoutGradient(bool wide, bool divides) { return std::make_unique<ValueReadoutGradient>(wide, divides); }
 terms::TermPtr terms::withOwnPairs() { return std::make_unique<WithOwnPairs>(); }

@@ -193,9 +193,15 @@ StreamedPtr transposedSums(llvm::ArrayRef<int64_t> widths, bool wide);
 // Gradients of causal readouts, of the tokens of one chunk (ReadoutGradients.cpp). State: of `featureSums`, with a sum beside each matrix if it
 // `divides`.
 
-/// (x, state[, w], [d]): M x_t + w_t s of a state's matrix M and sum s, w being 1 unless it `weighs`, times 2^{d_t} of exponents of rows, or of
-/// rows and features, if it `decays`: a tile for each of the state's blocks of features.
-TermPtr carriedGradient(bool divides, bool weighs, bool decays);
+/// What a state's matrix M and its sum s, if it `divides`, give to rows: M x_t, M x_t + s, M x_t + w_t s, or s alone, which has no x.
+enum class Carried { Matrix, Both, Weighed, Sum };
+/// (x, state[, w], [d]), or (state, [d]): that, times 2^{d_t} of exponents of rows, or of rows and features, if it `decays`: a tile for each of the
+/// state's blocks of features.
+TermPtr carriedGradient(bool divides, Carried what, bool decays);
+/// 1 of every pair of a query and a key.
+TermPtr ones();
+/// (x, y, w): x + w_t y of rows of as many tiles.
+TermPtr plusWeighed();
 /// (x, p, y) of as many tiles x as y: x + p y, or x + pᵀ y.
 TermPtr pairSums(bool wide, bool transposed);
 /// (b, state, p, ū): Σ_f M_f b_jf + Σ_i p_ij ū_i.

@@ -17,6 +17,18 @@ func.func @f(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32
   return %o : tensor<1x2x?x16xf32>
 }
 
+// Of a causal quotient the op says what reaches both of its parts, and nothing of the output is computed again.
+// STATES-LABEL: func.func @causal_backward
+// STATES-SAME:    %[[C:[a-z0-9]+]]: tensor<1x2x?x16xf32> {attn.name = "grad_o"})
+// STATES-NOT:     attn.causal_readout %
+// STATES:         attn.causal_readout_gradient {{.*}} cotangents(numerator %[[C]] : tensor<1x2x?x16xf32>) {guard = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>}
+func.func @causal(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32> {attn.name = "k"}, %v: tensor<1x2x?x16xf32> {attn.name = "v"})
+    -> (tensor<1x2x?x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["v"]} {
+  %o = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
+  return %o : tensor<1x2x?x16xf32>
+}
+
 // Sketches go through a state of their squares where lengths are open and these are narrow, or where a length makes that the cheaper way; of a degree above 4
 // and with exact blocks their pairs are left.
 // STATES-LABEL: func.func @open_sketch_backward

@@ -364,8 +364,12 @@ def Attn_CausalReadoutGradientOp : Attn_Op<"causal_readout_gradient", [AttrSized
     ζ goes with Λ as z with S: ζ += w̄_t a_t. The sums over what shares a number (heads of a group, features of a token, tokens of a head) are in
     their order. States count by their true value, with a scale too. Tokens that do not exist have 0 and reach nothing.
 
+    With `guard` the cotangent ō of the output o = u / g, under that guard, stands in the place of that of numerators: ū = ō / g, and w̄ = −⟨ō, o⟩ / g
+    where the guard lets g pass. Both come from sums that ā is made of anyway, g = ⟨a, z⟩ and ⟨ō, o⟩ = ⟨a, S ū⟩, so that no output is made again.
+
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
-    ā, b̄, v̄, then those of state and sum if there is an initial state, of decay and of erase if there is one.
+    ā, b̄, v̄, then those of state and sum if there is an initial state, of decay and of erase if there is one; with a guard a numerator, and neither
+    a denominator nor erase.
 
     ```mlir
     %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)
@@ -378,7 +382,8 @@ def Attn_CausalReadoutGradientOp : Attn_Op<"causal_readout_gradient", [AttrSized
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
-                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum);
+                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard);
+  let extraClassDeclaration = "/// Whether what it is the gradient of has a denominator.\nbool divides() { return getDenominator() || getGuard(); }";
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Optional<Attn_F32x4>:$state_gradient, Optional<Attn_F32x3>:$sum_gradient, Optional<Attn_Decay>:$decay_gradient,
                       Optional<Attn_Gate>:$erase_gradient);

@@ -138,6 +138,9 @@ static LogicalResult checkCotangents(CausalReadoutGradientOp op) {
   ArrayRef<int64_t> a = shapeOf(op.getQueryFeatures()), b = shapeOf(op.getKeyFeatures()), v = shapeOf(op.getValue());
   if (!op.getNumerator() && !op.getDenominator() && !op.getState() && !op.getSum())
     return op.emitOpError() << "expected a cotangent, but got none";
+  if (op.getGuard() && (!op.getNumerator() || op.getDenominator() || op.getErase()))
+    return op.emitOpError() << "expected the cotangent of the output alone, as numerator, and no erase beside a guard, but got "
+                            << (!op.getNumerator() ? "none" : op.getDenominator() ? "one of the denominator" : "erase");
   SmallVector<std::tuple<StringRef, Value, SmallVector<int64_t, 4>>> all{
       {"numerator", op.getNumerator(), {a[0], a[1], a[2], v[3]}}, {"denominator", op.getDenominator(), {a[0], a[1], a[2]}},
       {"state", op.getState(), {a[0], b[1], a[3], v[3]}},         {"sum", op.getSum(), {a[0], b[1], a[3]}}};

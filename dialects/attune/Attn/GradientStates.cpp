@@ -89,12 +89,27 @@ SmallVector<Value> ReadoutOp::buildGradients(OpBuilder &builder, ValueRange cota
   return {features, state, sum_};
 }
 
+/// What divides the cotangent of the output that a readout's numerator and denominator are read by alone: ū = ō / g. Null: others read them too.
+static NormalizeOp quotientBehind(CausalReadoutOp op, ValueRange cotangents) {
+  auto divided = cotangents[0] ? cotangents[0].getDefiningOp<NormalizeOp>() : NormalizeOp();
+  auto ofDivisor = cotangents[1] ? cotangents[1].getDefiningOp<DenominatorGradientOp>() : DenominatorGradientOp();
+  auto products = ofDivisor ? ofDivisor.getDelta().getDefiningOp<ContractOp>() : ContractOp();
+  auto output = products ? products.getRhs().getDefiningOp<NormalizeOp>() : NormalizeOp();
+  bool isOutput = output && output.getNumerator() == op.getNumerator() && output.getDenominator() == op.getDenominator();
+  bool isAll = divided && output && divided.getNumerator() == products.getLhs() && divided.getDenominator() == op.getDenominator() &&
+               ofDivisor.getDenominator() == op.getDenominator() && divided.getGuard() == ofDivisor.getGuard();
+  return isOutput && isAll && !op.getErase() ? divided : NormalizeOp();
+}
+
 SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   auto like = [&](Value operand) { return operand ? typeLike(builder, operand) : Type(); };
+  NormalizeOp quotient = quotientBehind(*this, cotangents);
+  Value numerator = quotient ? quotient.getNumerator() : cotangents[0], denominator = quotient ? Value() : cotangents[1];
   auto op = CausalReadoutGradientOp::create(
       builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
       like(getDecay()), like(getErase()), getQueryFeatures(), getKeyFeatures(), getValue(), getLengths(), getInitialState(), getInitialSum(),
-      getDecay(), getErase(), getInitialScale(), cotangents[0], cotangents[1], cotangents[2], cotangents[3]);
+      getDecay(), getErase(), getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
+      quotient ? quotient.getGuardAttr() : DenominatorAttr());
   Gradients gradients(getNumOperands());
   auto put = [&](MutableOperandRange operand, Value gradient) {
     if (!operand.empty())

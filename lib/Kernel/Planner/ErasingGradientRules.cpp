@@ -89,7 +89,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   Source reading = term(terms::valueReadoutGradient(draft.wide(), /*divides=*/false),
                         {chunk.left(chunk.b, DecaySpan::Until), pass.state, chunk.pairs(), chunk.u});
   Source ofValues = term(terms::product(/*transposed=*/true), {pass.erasing.solution(), reading}), taken = ErasingPass::negated(ofValues);
-  Source begin = chunk.carried(chunk.v, pass.state, DecaySpan::Until, /*weighs=*/false);
+  Source begin = chunk.carried(chunk.v, pass.state, DecaySpan::Until, terms::Carried::Matrix);
   Source erased = chunk.sumsOfOthers(begin, chunk.products(taken, chunk.v), pass.erasing.erasedFeatures(), /*transposed=*/true);
   GradientChunk::Sums sums = chunk.sums(erased, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
   draft.defineResults(op, SmallVector<Tiles>(op.getNumResults(), Tiles{ofValues}));
@@ -114,9 +114,9 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   GradientChunk &chunk = pass.chunk;
   chunk.v = pass.rowsOfKeys(rows.written);
   Source taken = ErasingPass::negated(pass.rowsOfKeys(rows.values));
-  GradientChunk::Sums sums = chunk.sums(chunk.carried(chunk.u, pass.state, DecaySpan::Since, /*weighs=*/true), chunk.cotangents(), chunk.b,
+  GradientChunk::Sums sums = chunk.sums(chunk.carried(chunk.u, pass.state, DecaySpan::Since, terms::Carried::Matrix), chunk.cotangents(), chunk.b,
                                         /*transposed=*/false, static_cast<bool>(shares));
-  Source ofErased = chunk.sumsOfOthers(chunk.carried(taken, pass.state, DecaySpan::Since, /*weighs=*/false), chunk.products(taken, chunk.v), chunk.b,
+  Source ofErased = chunk.sumsOfOthers(chunk.carried(taken, pass.state, DecaySpan::Since, terms::Carried::Matrix), chunk.products(taken, chunk.v), chunk.b,
                                        /*transposed=*/false);
   bool channels = shapeOf(op.getErase()).size() == 4;
   Source ofKeys = term(terms::plus(), {pass.rowsOfKeys(rows.keys), term(terms::times(), {ofErased, gateAt(op.getErase(), draft, pass.chunks.keys())})});

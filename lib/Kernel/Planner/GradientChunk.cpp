@@ -15,12 +15,21 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys)
-    : draft(draft), at(keys), decay(op.getDecay()), a(draft.read(op.getQueryFeatures(), rows)),
+/// Numbers of rows [batch, H, n].
+static Source numbersAt(Value memory, const Place &rows) {
+  return fusion::memory(memory, {entryOf(Axis::Batch), entryOf(rows.head), kernel::rowsOf(rows.tokens)});
+}
+
+GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys, QuotientRows quotient)
+    : draft(draft), at(keys), decay(op.getDecay()), guard(op.getGuardAttr()), a(draft.read(op.getQueryFeatures(), rows)),
       b(existingFeatures(op.getKeyFeatures(), draft, keys)), v(draft.read(op.getValue(), keys)), u(draft.read(op.getNumerator(), rows)),
-      divides(static_cast<bool>(op.getDenominator())) {
-  if (divides)
+      divides(op.divides()) {
+  if (op.getDenominator())
     w = draft.read(op.getDenominator(), rows);
+  if (!quotient.divisors)
+    return;
+  g = numbersAt(quotient.divisors, rows), w = numbersAt(quotient.cotangents, rows);
+  u = term(terms::normalize(guard), {term(terms::blocks(), {u, g})});
 }
 
 Source GradientChunk::left(Source x, terms::DecaySpan span) const { return decayed(std::move(x), span, decay, draft, at); }
@@ -39,16 +48,18 @@ Source GradientChunk::pairs() const {
 
 Source GradientChunk::cotangents() const {
   Source both = term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v});
-  return visible(divides ? term(terms::plus(), {both, term(terms::spread(), {w})}) : both);
+  return visible(w ? term(terms::plus(), {both, term(terms::spread(), {w})}) : both);
 }
 
-Source GradientChunk::carried(Source x, Source state, terms::DecaySpan span, bool weighs) const {
-  SmallVector<Source> operands{std::move(x), std::move(state)};
-  if (divides && weighs)
+Source GradientChunk::carried(Source x, Source state, terms::DecaySpan span, terms::Carried what) const {
+  SmallVector<Source> operands{std::move(state)};
+  if (x)
+    operands.insert(operands.begin(), std::move(x));
+  if (what == terms::Carried::Weighed)
     operands.push_back(w);
   if (decay)
     operands.push_back(decayOver(span, decay, draft, at));
-  return term(terms::carriedGradient(divides, weighs, static_cast<bool>(decay)), operands);
+  return term(terms::carriedGradient(divides, what, static_cast<bool>(decay)), operands);
 }
 
 Source GradientChunk::sumsOfOthers(Source begin, Source p, Source x, bool transposed) const {
@@ -62,6 +73,23 @@ GradientChunk::Sums GradientChunk::sums(Source begin, Source p, Source x, bool t
     return {term(terms::pairSums(draft.wide(), transposed), {std::move(begin), std::move(p), std::move(x)}), nullptr};
   Source others = sumsOfOthers(std::move(begin), p, x, transposed);
   return {term(terms::withOwnPairs(), {others, std::move(p), std::move(x)}), others};
+}
+
+GradientChunk::Sums GradientChunk::queryGradients(Source state, bool ofOthers) {
+  if (guard)
+    return divide(std::move(state), ofOthers);
+  Source before = carried(u, std::move(state), terms::DecaySpan::Since, divides ? terms::Carried::Weighed : terms::Carried::Matrix);
+  return sums(before, cotangents(), b, /*transposed=*/false, ofOthers);
+}
+
+GradientChunk::Sums GradientChunk::divide(Source state, bool ofOthers) {
+  Sums z = sums(carried(nullptr, state, terms::DecaySpan::Since, terms::Carried::Sum), visible(term(terms::ones(), {})), b, false, ofOthers);
+  g = term(terms::rowProducts(), {a, z.all});
+  u = term(terms::normalize(guard), {term(terms::blocks(), {u, g})});
+  Sums y = sums(carried(u, std::move(state), terms::DecaySpan::Since, terms::Carried::Matrix), cotangents(), b, false, ofOthers);
+  w = term(terms::denominatorGradient(guard), {term(terms::rowProducts(), {a, y.all}), g});
+  auto both = [&](const Source &y, const Source &z) { return y ? term(terms::plusWeighed(), {y, z, w}) : nullptr; };
+  return {both(y.all, z.all), both(y.ofOthers, z.ofOthers)};
 }
 
 Source GradientChunk::shares(Source x, Source y) const {

@@ -21,10 +21,16 @@ struct DecayShares {
   mlir::Value ofState;           ///< ⟨S, S̄⟩ behind the last token, [batch, H, 1 or m]; null: the last state has no cotangent
 };
 
+/// What the pass over queries leaves of a quotient for that over keys: g and w̄ of each row [batch, H, n]; null where the op has cotangents of both.
+struct QuotientRows {
+  mlir::Value divisors, cotangents;
+};
+
 /// What all passes over the chunks of a readout's gradient read at the chunk of a site (the formulas: Terms/ReadoutGradients.cpp).
 class GradientChunk {
 public:
-  GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys);
+  /// Cotangents of a quotient's parts are read from `quotient`, or else made by `divide`.
+  GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys, QuotientRows quotient = {});
 
   /// Whether every feature decays in its own way: then decay stands inside of sums over features, and not in weights of pairs.
   bool ofChannels() const { return decaysChannels(decay); }
@@ -37,12 +43,14 @@ public:
   /// ⟨x_i, y_j⟩ in the same way.
   fusion::Source products(fusion::Source x, fusion::Source y) const;
   /// What the chunks before, or behind, give to each row: x with their state, and its sum as often as w says if the state `weighs`.
-  fusion::Source carried(fusion::Source x, fusion::Source state, terms::DecaySpan span, bool weighs) const;
+  fusion::Source carried(fusion::Source x, fusion::Source state, terms::DecaySpan span, terms::Carried what) const;
   /// `begin` and sums over the pairs p of the chunk: p x, or pᵀ x. Of others: without those of a token with itself.
   struct Sums {
     fusion::Source all, ofOthers; ///< of others: null where nobody asks for them
   };
   Sums sums(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed, bool ofOthers) const;
+  /// ā from the state of the chunks before, and of a quotient u, w and g.
+  Sums queryGradients(fusion::Source state, bool ofOthers);
   fusion::Source sumsOfOthers(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed) const;
   /// ⟨x, y⟩ of each row, or of each of its features.
   fusion::Source shares(fusion::Source x, fusion::Source y) const;
@@ -51,12 +59,15 @@ private:
   /// Products of pairs j ≤ i.
   fusion::Source visible(fusion::Source products) const;
 
+  Sums divide(fusion::Source state, bool ofOthers);
+
   RegionDraft &draft;
   Place at;
-  mlir::Value decay; ///< null: nothing decays
+  mlir::Value decay;          ///< null: nothing decays
+  attn::DenominatorAttr guard; ///< of a quotient whose cotangent u is until it is divided; null: there is none
 
 public:
-  fusion::Source a, b, v, u, w; ///< of features, values and cotangents; w null without denominators
+  fusion::Source a, b, v, u, w, g; ///< of features, values, cotangents and divisors; w null without denominators, g of other than quotients
   bool divides;
 };
 

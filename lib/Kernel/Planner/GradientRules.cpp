@@ -47,10 +47,16 @@ static Tiles buildAdd(OpResult result, RegionDraft &draft, const Place &at) {
 }
 
 /// Weights of pairs meet numbers of keys that exist, where their product is 0 by itself.
+/// Whether pairs are powers, which of a key that nobody sees may be infinite: units of rows are of those that are seen.
+static bool arePowers(Value pairs) {
+  auto scale = pairs.getDefiningOp<attn::ScaleOp>();
+  return (scale ? scale.getSource() : pairs).getDefiningOp<attn::PowerOp>();
+}
+
 static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MultiplyOp>(result.getOwner());
-  bool pairs = arePairs(op.getLhs());
-  return {term(pairs ? terms::times() : terms::timesUnlessZero(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
+  bool isFinite = arePairs(op.getLhs()) && !arePowers(op.getRhs());
+  return {term(isFinite ? terms::times() : terms::timesUnlessZero(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
 }
 
 static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {

@@ -39,21 +39,25 @@ OpResult kernel::resultBehind(Value value, Operation *reduction) {
 
 Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
 
-static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares) {
+static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares,
+                                  const QuotientRows &quotient) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
   KeySums ofKeys(op);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source before = chunk.carried(chunk.u, state, terms::DecaySpan::Since, /*weighs=*/true);
-  GradientChunk::Sums sums = chunk.sums(before, chunk.cotangents(), chunk.b, /*transposed=*/false, static_cast<bool>(shares));
+  GradientChunk::Sums sums = chunk.queryGradients(state, static_cast<bool>(shares));
   draft.defineResults(op, {blocksOf(sums.all, widths.size()), Tiles(), Tiles(), Tiles()});
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, Representation::Plain, {}, chunk.divides);
   StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
+  if (quotient.divisors) {
+    step.outputs.push_back(storedRows(chunk.g, Axis::Query, quotient.divisors));
+    step.outputs.push_back(storedRows(chunk.w, Axis::Query, quotient.cotangents));
+  }
   if (shares)
     step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares.ofQueries));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
@@ -64,14 +68,14 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
 }
 
 /// The stage of the second pass, with what it stores of each chunk, and of the state before the first token.
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, Value shares, const StateMemory &before,
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, Value shares, const StateMemory &before,
                                function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
-  GradientChunk chunk(op, draft, rows, keys);
+  GradientChunk chunk(op, draft, rows, keys, quotient);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source behind = chunk.carried(chunk.v, state, terms::DecaySpan::Until, /*weighs=*/false);
+  Source behind = chunk.carried(chunk.v, state, terms::DecaySpan::Until, chunk.divides ? terms::Carried::Both : terms::Carried::Matrix);
   GradientChunk::Sums sums = chunk.sums(behind, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
   Source ofValues = term(terms::valueReadoutGradient(draft.wide(), chunk.divides),
                          {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
@@ -196,13 +200,13 @@ static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const Writ
   llvm::append_range(region.outputs, everyRowOf(draft, each, {Axis::Query, Axis::SharedHead, draft.problem.sharedHeads()}));
 }
 
-LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, Value shares,
-                                             const StateMemory &before, const OpSet &reads) {
+LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
+                                             const QuotientRows &quotient, Value shares, const StateMemory &before, const OpSet &reads) {
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   int64_t ofValues = shapeOf(op.getValue())[1];
   if (problem.heads() == problem.sharedHeads() && problem.heads() == ofValues)
-    return buildKernel(keysRegion(draft, op, shares, before, [&](Source ofKeys, Source ofValue) {
+    return buildKernel(keysRegion(draft, op, quotient, shares, before, [&](Source ofKeys, Source ofValue) {
       draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}, Tiles()});
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
@@ -212,7 +216,7 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
   Tokens values = allocateRows(op.getValue(), problem.heads(), problem.valueWidth());
   auto ofHeads = [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); };
-  if (failed(buildKernel(keysRegion(draft, op, shares, before, ofHeads))))
+  if (failed(buildKernel(keysRegion(draft, op, quotient, shares, before, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
   for (unsigned number : {1u, 2u}) {
@@ -263,7 +267,7 @@ StateMemory HostBuilder::stateGradients(attn::CausalReadoutGradientOp op, ArrayR
     return {};
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   TileBuilder host(site.host, site.loc);
-  StateMemory all = StateMemory::allocate(site, {.sums = static_cast<bool>(op.getDenominator())}, host.dim(rowsOf(op.getKeyFeatures()).memory, 0),
+  StateMemory all = StateMemory::allocate(site, {.sums = op.divides()}, host.dim(rowsOf(op.getKeyFeatures()).memory, 0),
                                           shapeOf(op.getKeyFeatures())[1], widths, shapeOf(op.getValue())[3]);
   for (Value StateMemory::*memory : {&StateMemory::matrix, &StateMemory::sum})
     if (result.*memory)
@@ -320,9 +324,14 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
       return failure();
   } else {
     RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
-    if ((!ofQueries.empty() || shares) && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares))))
+    bool asksKeys = !ofKeys.empty() || shares || before.matrix;
+    QuotientRows quotient;
+    if (op.getGuard() && asksKeys)
+      quotient = {allocateNumbers(problem.heads(), op.getQueryFeatures()), allocateNumbers(problem.heads(), op.getQueryFeatures())};
+    bool asksQueries = !ofQueries.empty() || shares || quotient.divisors;
+    if (asksQueries && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares, quotient))))
       return failure();
-    if ((!ofKeys.empty() || shares || before.matrix) && failed(writeKeyGradients(problem, op, ofKeys, shares.ofKeys, ofHeads, reads)))
+    if (asksKeys && failed(writeKeyGradients(problem, op, ofKeys, quotient, shares.ofKeys, ofHeads, reads)))
       return failure();
   }
   if (ofHeads.matrix != before.matrix && failed(writeStateSums(problem, ofHeads, before)))

@@ -164,6 +164,28 @@ func.func @f(%x: !x) {
 // -----
 
 !x = tensor<1x2x12x4xf32>
+// A90: of a quotient the output's cotangent says what reaches the denominator.
+func.func @f(%x: !x, %g: tensor<1x2x12xf32>) {
+  // expected-error @below {{expected the cotangent of the output alone, as numerator, and no erase beside a guard, but got one of the denominator}}
+  %a, %b, %v = attn.causal_readout_gradient %x, %x, %x cotangents(numerator %x : !x denominator %g : tensor<1x2x12xf32>)
+      {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : !x, !x, !x -> !x, !x, !x
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A90: and that there is one.
+func.func @f(%x: !x, %s: tensor<1x2x4x4xf32>) {
+  // expected-error @below {{beside a guard, but got none}}
+  %a, %b, %v = attn.causal_readout_gradient %x, %x, %x cotangents(state %s : tensor<1x2x4x4xf32>)
+      {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : !x, !x, !x -> !x, !x, !x
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
 // A90: what is given has a gradient.
 func.func @f(%x: !x, %g: tensor<1x2x12xf32>) {
   // expected-error @below {{expected a gradient of the decay, which is given}}

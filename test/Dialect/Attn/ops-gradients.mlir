@@ -67,7 +67,7 @@ func.func @blocks(%w: tensor<2x4x128x128xf32>) {
 
 func.func @quotients(%d: tensor<2x4x200xf32>, %den: tensor<2x4x200xf32>) {
   // CHECK: attn.denominator_gradient %{{.*}}, %{{.*}} {guard = #attn.denominator<bias = 0.000000e+00, floor = {{.*}}>} : tensor<2x4x200xf32>
-  %z = attn.denominator_gradient %d, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 1.000000e-06>} : tensor<2x4x200xf32>
+  %z = attn.denominator_gradient %d, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 5.000000e-01>} : tensor<2x4x200xf32>
   return
 }
 
@@ -89,6 +89,10 @@ func.func @readout(%a: tensor<2x4x200x64xf32>, %b: tensor<2x4x200x64xf32>, %v: t
                    %s: tensor<2x4x64x32xf32>, %z: tensor<2x4x64xf32>, %g: tensor<2x4x200xf32>) {
   // CHECK: attn.causal_readout_gradient %{{.*}}, %{{.*}}, %{{.*}} cotangents(numerator %{{.*}} : tensor<2x4x200x32xf32>) : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
   %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)
+      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
+      -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
+  // CHECK: attn.causal_readout_gradient %{{.*}}, %{{.*}}, %{{.*}} cotangents(numerator %{{.*}} : tensor<2x4x200x32xf32>) {guard = #attn.denominator<bias = 0.000000e+00, floor = 5.000000e-01>} :
+  %a3, %b3, %v3 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>) {guard = #attn.denominator<bias = 0.0, floor = 0.5>}
       : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
       -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
   // CHECK: attn.causal_readout_gradient {{.*}} initial(%{{.*}}, %{{.*}} : tensor<2x4x64x32xf32>, tensor<2x4x64xf32>) decay(%{{.*}} : tensor<2x4x200xf32>) erase(%{{.*}} : tensor<2x4x200xf32>) cotangents({{ *}}state %{{.*}} : tensor<2x4x64x32xf32> sum %{{.*}} : tensor<2x4x64xf32>) {{.*}} state(tensor<2x4x64x32xf32>) sum(tensor<2x4x64xf32>) decay(tensor<2x4x200xf32>) erase(tensor<2x4x200xf32>)

@@ -209,6 +209,10 @@ TEST(PtxArithmetic, FloatingPoint) {
 // 1 is 0x3c00 as an f16 with 10 bits behind the point, 0x3f80 as a bf16 with 7; ties go to even.
 TEST(PtxArithmetic, SixteenBits) {
   check({
+      {"setp.gt.f16 %p9, %h1, %h2;", 0x3c01, 0x3c00, 0, 1},
+      {"setp.gt.f16 %p9, %h1, %h2;", 0xfe00, 0x3c00, 0, 0}, // NaN
+      {"setp.lt.bf16 %p9, %h1, %h2;", 0xbf80, 0x0001, 0, 1},
+      {"setp.leu.bf16 %p9, %h1, %h2;", 0x7fc0, 0x3f80, 0, 1},
       {"add.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x1400, 0, 0x3c01}, // 1 + 2^-10
       {"add.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x1000, 0, 0x3c00}, // 1 + 2^-11
       {"add.rn.f16 %h9, %h1, %h2;", 0x3c01, 0x1000, 0, 0x3c02},
