@@ -18,6 +18,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <cmath>
+
 namespace attune::graph {
 #define GEN_PASS_DEF_DIFFERENTIATE
 #include "attune/Graph/Passes.h.inc"
@@ -59,17 +61,18 @@ static StringRef stateForm(Operation *op) {
   return arePairsFewer(kernel, features, features) ? "" : "state";
 }
 
-/// Whether sketches go through a state of squares. These are written and read by kernels of their own, which costs as much as the products with the state:
-/// measured, a multiply-add takes 2.1 to 2.5 times that of a pair. Where lengths are open, wide ones would fill the memory. Of sketches that nearly
+/// Whether sketches go through a state of squares. These are written and read by kernels of their own: measured, a multiply-add takes 1.2 to 1.4 times
+/// that of a pair. Where lengths are open, wide ones would fill the memory. Of sketches that nearly
 /// cancel, as many of a high degree do, a state loses twice the digits that products of pairs lose.
 static bool goesThroughSquares(attn::PolysketchOp op) {
-  constexpr int64_t ofSquares = 2, widest = 16, highest = 4;
+  constexpr double ofSquares = 1.3;
+  constexpr int64_t widest = 16, highest = 4;
   bool isF16 = op.getQuery().getType().getElementType().isF16(); // whose range sums of squares leave
   if (isF16 || static_cast<int64_t>(op.getDegree()) > highest)
     return false;
-  auto size = static_cast<int64_t>(op.getSize());
+  auto size = static_cast<int64_t>(op.getSize()), products = size * (size / 2 + 1);
   bool open = ShapedType::isDynamic(op.getQuery().getType().getDimSize(2)) || ShapedType::isDynamic(op.getKey().getType().getDimSize(2));
-  return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, ofSquares * size * size));
+  return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, std::llround(ofSquares * static_cast<double>(products))));
 }
 
 /// Of powers of a higher degree, or of gradients what is divided by their squares, the range of f32 does not hold all: rows are divided by their largest.

@@ -33,6 +33,8 @@ int64_t FeatureMap::featuresOf(int64_t width) const {
     return 2 * width;
   case FeatureKind::TensorSquare:
     return width * width;
+  case FeatureKind::SymmetricSquare:
+    return width * (width / 2 + 1);
   default:
     return width;
   }
@@ -200,6 +202,11 @@ void HeadMap::apply(const double *x, int64_t position, Shift shift, double *phi)
     for (int64_t a = 0; a < width; ++a)
       for (int64_t b = 0; b < width; ++b)
         phi[a * width + b] = x[a] * x[b];
+    return;
+  case FeatureKind::SymmetricSquare:
+    for (int64_t shift = 0; shift <= width / 2; ++shift)
+      for (int64_t a = 0; a < width; ++a)
+        phi[shift * width + a] = attn::FeatureMapAttr::weightOfShift(shift, width) * x[a] * x[(a + shift) % width];
     return;
   }
 }

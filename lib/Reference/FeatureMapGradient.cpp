@@ -109,5 +109,12 @@ void HeadMap::pullBack(const double *x, int64_t position, Shift shift, const dou
       for (int64_t b = 0; b < width; ++b)
         tokens[a] += (cotangent[a * width + b] + cotangent[b * width + a]) * x[b];
     return;
+  case FeatureKind::SymmetricSquare:
+    for (int64_t shift = 0; shift <= width / 2; ++shift)
+      for (int64_t a = 0, b = shift; a < width; ++a, b = (b + 1) % width) {
+        double reaching = attn::FeatureMapAttr::weightOfShift(shift, width) * cotangent[shift * width + a];
+        tokens[a] += reaching * x[b], tokens[b] += reaching * x[a];
+      }
+    return;
   }
 }

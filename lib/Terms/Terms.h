@@ -263,6 +263,10 @@ StreamedPtr squareState(int64_t size, int64_t width);
 StreamedPtr squareReadout(int64_t width);
 /// (x, x_f, Φ̄_f) over the entries f of x [T, size]: x̄ of φ_fg = x_f x_g.
 StreamedPtr squareGradient(int64_t size);
+/// (x): w x_c x_{c + shift} of the columns of x, counted round.
+TermPtr shiftedProduct(int64_t shift, double weight);
+/// (x, Φ̄_0, Φ̄_1, …) of shifts with these weights: x̄ of their products.
+TermPtr shiftedProductsGradient(llvm::ArrayRef<double> weights);
 /// (E, k): Σ_j E_tj k_j of tiles that have these widths, with operands of products in f32 if `wide`.
 StreamedPtr compress(llvm::ArrayRef<int64_t> widths, bool wide);
 /// (E): Σ_j E_tj over keys that exist.

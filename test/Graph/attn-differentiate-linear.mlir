@@ -32,7 +32,7 @@ func.func @causal(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x1
 // Sketches go through a state of their squares where lengths are open and these are narrow, or where a length makes that the cheaper way; of a degree above 4
 // and with exact blocks their pairs are left.
 // STATES-LABEL: func.func @open_sketch_backward
-// STATES: attn.map {{.*}}tensor_square
+// STATES: attn.map {{.*}}symmetric_square{{.*}} -> tensor<1x2x?x144xf32>
 // STATES: attn.causal_readout_gradient
 func.func @open_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
@@ -41,7 +41,7 @@ func.func @open_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8
 }
 
 // STATES-LABEL: func.func @wide_sketch_backward
-// STATES-NOT: tensor_square
+// STATES-NOT: _square
 // STATES: return
 func.func @wide_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x32xf32> {attn.parameter}, %i: tensor<2x32xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x32xf32>, tensor<2x32xf32>) indices(%i, %i, %i, %i : tensor<2x32xi32>, tensor<2x32xi32>, tensor<2x32xi32>, tensor<2x32xi32>)
@@ -58,16 +58,16 @@ func.func @long_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor<
 }
 
 // STATES-LABEL: func.func @short_sketch_backward
-// STATES-NOT: tensor_square
+// STATES-NOT: _square
 // STATES: return
-func.func @short_sketch(%q: tensor<1x2x512x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x512x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+func.func @short_sketch(%q: tensor<1x2x128x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x128x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)
-      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x512x8xf32>, tensor<1x2x512x8xf32>, tensor<1x2x512x8xf32> -> tensor<1x2x512x8xf32>
-  return %o : tensor<1x2x512x8xf32>
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x128x8xf32>, tensor<1x2x128x8xf32>, tensor<1x2x128x8xf32> -> tensor<1x2x128x8xf32>
+  return %o : tensor<1x2x128x8xf32>
 }
 
 // STATES-LABEL: func.func @high_sketch_backward
-// STATES-NOT: tensor_square
+// STATES-NOT: _square
 // STATES: return
 func.func @high_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x4xf32> {attn.parameter}, %i: tensor<2x4xi32> {attn.parameter}) -> (tensor<1x2x?x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polysketch %q, %q, %q signs(%s, %s, %s, %s, %t, %t, %t, %t, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) indices(%i, %i, %i, %i, %i, %i, %i, %i, %i, %i : tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>)
@@ -76,7 +76,7 @@ func.func @high_sketch(%q: tensor<1x2x?x8xf32> {attn.name = "q"}, %s: tensor<2x8
 }
 
 // STATES-LABEL: func.func @local_sketch_backward
-// STATES-NOT: tensor_square
+// STATES-NOT: _square
 // STATES: return
 func.func @local_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor<2x8xf32> {attn.parameter}, %t: tensor<2x16xf32> {attn.parameter}, %i: tensor<2x16xi32> {attn.parameter}) -> (tensor<1x2x4096x8xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x16xf32>, tensor<2x16xf32>) indices(%i, %i, %i, %i : tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>, tensor<2x16xi32>)

@@ -13,6 +13,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace attune::attn;
 
@@ -166,8 +168,19 @@ LogicalResult FeatureMapAttr::verify(function_ref<InFlightDiagnostic()> emitErro
 int64_t FeatureMapAttr::getFeatures(int64_t width) const {
   if (getFeatureCount() > 0)
     return getFeatureCount();
-  return getKind() == FeatureKind::Cosformer ? 2 * width : getKind() == FeatureKind::TensorSquare ? width * width : width;
+  switch (getKind()) {
+  case FeatureKind::Cosformer:
+    return 2 * width;
+  case FeatureKind::TensorSquare:
+    return width * width;
+  case FeatureKind::SymmetricSquare:
+    return width * (width / 2 + 1);
+  default:
+    return width;
+  }
 }
+
+double FeatureMapAttr::weightOfShift(int64_t shift, int64_t width) { return shift == 0 || 2 * shift == width ? 1 : std::numbers::sqrt2; }
 
 bool FeatureMapAttr::hasParameter() const {
   return getFeatureCount() > 0 || getKind() == FeatureKind::Focused;

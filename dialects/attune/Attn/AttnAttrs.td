@@ -25,7 +25,8 @@ def Attn_FeatureKind : Attn_Enum<"FeatureKind", "a per-token feature map", [
     I32EnumAttrCase<"Elu1", 0, "elu1">, I32EnumAttrCase<"Relu", 1, "relu">, I32EnumAttrCase<"Cosformer", 2, "cosformer">,
     I32EnumAttrCase<"Focused", 3, "focused">, I32EnumAttrCase<"Favor", 4, "favor">,
     I32EnumAttrCase<"FavorRelu", 5, "favor_relu">, I32EnumAttrCase<"Softmax", 6, "softmax">,
-    I32EnumAttrCase<"TensorSquare", 7, "tensor_square">, I32EnumAttrCase<"Identity", 8, "identity">]>;
+    I32EnumAttrCase<"TensorSquare", 7, "tensor_square">, I32EnumAttrCase<"Identity", 8, "identity">,
+    I32EnumAttrCase<"SymmetricSquare", 9, "symmetric_square">]>;
 
 def Attn_Stabilizer : Attn_Enum<"Stabilizer", "what is subtracted from FAVOR's exponents", [
     I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Max", 1, "max">,
@@ -47,6 +48,7 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
     | `favor_relu` | max(⟨ω_f, x'⟩, 0) + ε; x' = x without `scale` | `features` | `omega` [heads or 1, m, d] |
     | `softmax` | eˣ / Σ eˣ over the entries of x ("Efficient Attention", queries) | d | – |
     | `tensor_square` | x ⊗ x | d² | – |
+    | `symmetric_square` | w_s x_c x_{(c + s) mod d} of the shifts s = 0 … ⌊d/2⌋, one after another; w_s = 1 for s = 0 and 2s = d, else √2: ⟨φ(x), φ(y)⟩ is that of `tensor_square` | d (⌊d/2⌋ + 1) | – |
     | `identity` | x of keys, s·x of queries (retention, gated linear attention) | d | – |
 
     `stabilizer`, for queries: c = the row's maximum of L (`constant`, `max`), of ⟨ω, x'⟩ (`projection`), or 0 (`none`); for
@@ -89,6 +91,11 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
                            getStabilizer() == ::attune::attn::Stabilizer::Projection);
     }
     bool isFavor() const { return getKind() == ::attune::attn::FeatureKind::Favor; }
+    bool isSquare() const {
+      return getKind() == ::attune::attn::FeatureKind::TensorSquare || getKind() == ::attune::attn::FeatureKind::SymmetricSquare;
+    }
+    /// w_s of `symmetric_square`.
+    static double weightOfShift(int64_t shift, int64_t width);
     /// Whether c of `favor` cancels between numerator and denominator under that guard.
     bool stabilizerCancels(::attune::attn::DenominatorAttr guard) const;
   }];

@@ -40,7 +40,7 @@ public:
 
 private:
   Value sketch(Value tokens, FloatAttr scale);
-  /// S(x) ⊗ S(x), of keys that exist.
+  /// S(x) ⊗ S(x), of keys that exist: all of it where a run hands states of it on, else each product once.
   Value square(Value sketch, Value lengths, bool keys);
   Value weights(Value query, Value key, Value rows, Value columns, Value lengths);
   /// e^c of the initial state; null: there is none.
@@ -70,8 +70,8 @@ Value Sketches::sketch(Value tokens, FloatAttr scale) {
 
 Value Sketches::square(Value sketch, Value lengths, bool keys) {
   ArrayRef<int64_t> s = shapeOf(sketch);
-  auto map = FeatureMapAttr::get(builder.getContext(), FeatureKind::TensorSquare);
-  return MapOp::create(builder, loc, f32({s[0], s[1], s[2], s[3] * s[3]}), sketch, lengths, /*parameter=*/Value(), /*shift=*/Value(),
+  auto map = FeatureMapAttr::get(builder.getContext(), op.hasStates() ? FeatureKind::TensorSquare : FeatureKind::SymmetricSquare);
+  return MapOp::create(builder, loc, f32({s[0], s[1], s[2], map.getFeatures(s[3])}), sketch, lengths, /*parameter=*/Value(), /*shift=*/Value(),
                        /*position=*/Value(), map, keys ? builder.getUnitAttr() : UnitAttr(), /*execution=*/{});
 }
 
@@ -102,7 +102,8 @@ SmallVector<Value> Sketches::results(Value output, Value state, Value sum) {
 }
 
 SmallVector<Value> Sketches::throughPairs(bool inUnits) {
-  Value rows = sketch(op.getQuery(), op.getScaleAttr()), columns = sketch(op.getKey(), one);
+  // A unit takes the scale along, whose powers may be the smallest of all.
+  Value rows = sketch(op.getQuery(), inUnits ? one : op.getScaleAttr()), columns = sketch(op.getKey(), one);
   if (inUnits)
     rows = buildInUnits(builder, loc, rows, columns, {op.getLengths(), op.getCausalAttr()});
   Value all = weights(op.getQuery(), op.getKey(), rows, columns, op.getLengths());

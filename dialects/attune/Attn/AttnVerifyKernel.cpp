@@ -85,7 +85,7 @@ static LogicalResult checkDecay(KernelOp op) {
   if (!op.getCausal() || op.getWindow()) // A49
     return op.emitOpError() << "expected causal, and no window, with decay";
   if (map.isFavor() || map.getKind() == FeatureKind::Cosformer || map.getKind() == FeatureKind::Softmax ||
-      map.getKind() == FeatureKind::TensorSquare) // A49
+      map.isSquare()) // A49
     return op.emitOpError() << "expected identity, elu1, relu, favor_relu or focused with decay, but got "
                             << stringifyFeatureKind(map.getKind());
   ArrayRef<int64_t> k = shapeOf(op.getKey());

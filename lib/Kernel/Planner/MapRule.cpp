@@ -142,6 +142,7 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   case FeatureKind::Softmax:
     return term(terms::softmaxOfRows(), {x});
   case FeatureKind::TensorSquare:
+  case FeatureKind::SymmetricSquare:
     break; // a kernel of its own writes it, see SketchGradients.cpp
   }
   llvm_unreachable("a feature map of tokens");
@@ -177,6 +178,7 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
   case FeatureKind::Softmax:
     return {term(terms::softmaxOfRowsGradient(), operands)};
   case FeatureKind::TensorSquare:
+  case FeatureKind::SymmetricSquare:
     break; // a kernel of its own writes it, see SketchGradients.cpp
   }
   llvm_unreachable("a feature map of tokens");

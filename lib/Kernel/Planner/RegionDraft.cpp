@@ -85,7 +85,14 @@ Source RegionDraft::readTogether(ValueRange values, const Place &at) {
 
 void RegionDraft::define(Operation *op, Source source, unsigned tiles) {
   defined[op] = {std::move(source), tiles};
-  known.clear();
+  forget(op);
+}
+
+void RegionDraft::forget(Operation *op) {
+  std::erase_if(known, [&](const auto &entry) {
+    Operation *made = Value::getFromOpaquePointer(std::get<0>(entry.first)).getDefiningOp();
+    return made && !made->isBeforeInBlock(op);
+  });
 }
 
 int64_t RegionDraft::channelsOf(Value value) const {

@@ -38,7 +38,7 @@ public:
   void define(mlir::Operation *op, fusion::Source source, unsigned tiles);
 
   /// The same with tiles for each result; those of a result without a source are not read.
-  void defineResults(mlir::Operation *op, llvm::SmallVector<Tiles> results) { ofResults[op] = std::move(results), known.clear(); }
+  void defineResults(mlir::Operation *op, llvm::SmallVector<Tiles> results) { ofResults[op] = std::move(results), forget(op); }
 
   /// Parameters of the head at a place [1 or heads, …], or of all.
   fusion::Source parameter(mlir::Value value, const Place &at);
@@ -74,6 +74,9 @@ private:
     return at;
   }
   Tiles make(mlir::Value value, const Place &at);
+
+  /// What may be made of an op has to be made again: what stands behind it. What stands before it stays one source, which is computed once.
+  void forget(mlir::Operation *op);
 
   std::map<std::tuple<void *, fusion::Axis, fusion::Axis, std::optional<fusion::Axis>>, Tiles> known;
   llvm::DenseMap<mlir::Operation *, std::pair<fusion::Source, unsigned>> defined;

@@ -64,7 +64,8 @@ FailureOr<Tokens> HostBuilder::computeSquare(attn::MapOp op) {
     return failure();
   Problem problem = startProblem();
   Tokens result = workspaceFor(op.getResult(), tokens->memory);
-  if (failed(buildKernel(squareRegion(problem, *tokens, memory(op.getLengths()), result))))
+  auto region = op.getFeatureMap().getKind() == attn::FeatureKind::SymmetricSquare ? symmetricSquareRegion : squareRegion;
+  if (failed(buildKernel(region(problem, *tokens, memory(op.getLengths()), result))))
     return failure();
   return result;
 }
@@ -77,7 +78,8 @@ FailureOr<Tokens> HostBuilder::computeSquareGradient(attn::MapGradientOp op) {
     return failure();
   Problem problem = startProblem();
   Tokens result = workspaceFor(op.getResult(), tokens.memory);
-  if (failed(buildKernel(squareGradientRegion(problem, tokens, memory(op.getLengths()), cotangent, result))))
+  auto region = op.getFeatureMap().getKind() == attn::FeatureKind::SymmetricSquare ? symmetricSquareGradientRegion : squareGradientRegion;
+  if (failed(buildKernel(region(problem, tokens, memory(op.getLengths()), cotangent, result))))
     return failure();
   return result;
 }

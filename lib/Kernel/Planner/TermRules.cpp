@@ -11,9 +11,9 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// Features as wide as a tensor square are tokens that a kernel of their own writes.
-static bool isTensorSquare(Operation *op) {
-  auto isOf = [](auto map) { return map && map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare; };
+/// Features as wide as a square are tokens that a kernel of their own writes.
+static bool isSquare(Operation *op) {
+  auto isOf = [](auto map) { return map && map.getFeatureMap().isSquare(); };
   return isOf(dyn_cast<attn::MapOp>(op)) || isOf(dyn_cast<attn::MapGradientOp>(op));
 }
 
@@ -25,7 +25,7 @@ const TermRule *kernel::ruleOf(Operation *op) {
   }();
   if (auto contract = dyn_cast<attn::ContractOp>(op))
     return ruleOfContract(contract);
-  if (isTensorSquare(op))
+  if (isSquare(op))
     return nullptr;
   if (auto spread = dyn_cast<attn::SpreadOp>(op))
     return ruleOfSpread(spread);

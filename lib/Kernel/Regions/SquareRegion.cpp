@@ -9,6 +9,8 @@
 //   square:          parallel over (batch, head, token block)     φ_f = x_f x, entry after entry f
 //   square_gradient: the same                                     x̄ = (Φ̄ + Φ̄ᵀ) x, row after row of Φ̄
 //
+// Symmetric squares have the products of each shift side by side, and of all of them at once.
+//
 //===----------------------------------------------------------------------===//
 #include "SquareRegion.h"
 
@@ -75,5 +77,43 @@ KernelRegion kernel::squareGradientRegion(const Problem &problem, const Tokens &
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(tokens.width)};
   place[2].limit = Index::size(result.memory, 2);
   region.outputs = {{gradient, result.memory, place}};
+  return region;
+}
+
+/// The columns of a shift.
+static Dimension columnsOfShift(int64_t shift, int64_t size) {
+  Dimension columns = columnsOf(size);
+  columns.add = shift * size;
+  return columns;
+}
+
+static SmallVector<double> weightsOfShifts(int64_t size) {
+  return llvm::map_to_vector(llvm::seq(size / 2 + 1), [&](int64_t shift) { return attn::FeatureMapAttr::weightOfShift(shift, size); });
+}
+
+KernelRegion kernel::symmetricSquareRegion(const Problem &problem, const Tokens &tokens, Value lengths, const Tokens &result) {
+  SquarePlan square(problem, tokens, lengths, result);
+  KernelRegion region = square.region("square");
+  Source x = square.rows();
+  for (auto [shift, weight] : llvm::enumerate(weightsOfShifts(tokens.width))) {
+    auto number = static_cast<int64_t>(shift);
+    SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOfShift(number, tokens.width)};
+    place[2].limit = Index::size(result.memory, 2); // rows past the lengths are stored, too, as zeros
+    region.outputs.push_back({term(terms::shiftedProduct(number, weight), {x}), result.memory, place});
+  }
+  return region;
+}
+
+KernelRegion kernel::symmetricSquareGradientRegion(const Problem &problem, const Tokens &tokens, Value lengths, const Tokens &cotangent,
+                                                   const Tokens &result) {
+  SquarePlan square(problem, tokens, lengths, result);
+  SmallVector<Source> operands{square.rows()};
+  SmallVector<double> weights = weightsOfShifts(tokens.width);
+  for (size_t shift = 0; shift < weights.size(); ++shift)
+    operands.push_back(square.columns(cotangent, columnsOfShift(static_cast<int64_t>(shift), tokens.width)));
+  KernelRegion region = square.region("square_gradient");
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(tokens.width)};
+  place[2].limit = Index::size(result.memory, 2);
+  region.outputs = {{term(terms::shiftedProductsGradient(weights), operands), result.memory, place}};
   return region;
 }

@@ -17,6 +17,10 @@ fusion::KernelRegion squareRegion(const Problem &problem, const Tokens &tokens, 
 /// result [batch, heads, tokens, r]: what reaches x where `cotangent` reaches x ⊗ x.
 fusion::KernelRegion squareGradientRegion(const Problem &problem, const Tokens &tokens, mlir::Value lengths, const Tokens &cotangent, const Tokens &result);
 
+/// The same of symmetric squares, [batch, heads, tokens, r (⌊r/2⌋ + 1)].
+fusion::KernelRegion symmetricSquareRegion(const Problem &problem, const Tokens &tokens, mlir::Value lengths, const Tokens &result);
+fusion::KernelRegion symmetricSquareGradientRegion(const Problem &problem, const Tokens &tokens, mlir::Value lengths, const Tokens &cotangent, const Tokens &result);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_REGIONS_SQUAREREGION_H

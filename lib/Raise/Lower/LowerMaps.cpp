@@ -32,6 +32,7 @@ private:
   Value favorRelu();
   Value softmax();
   Value tensorSquare();
+  Value symmetricSquare();
   attn::MapOp op;
   attn::FeatureMapAttr map;
   int64_t heads;
@@ -107,6 +108,19 @@ Value Features::tensorSquare() {
   return loops.merge(pairs, row.size(), 2);
 }
 
+Value Features::symmetricSquare() {
+  std::string row = without(source.names, "d");
+  int64_t width = cast<RankedTensorType>(op.getSource().getType()).getDimSize(3);
+  loops.size('z', loops.builder.getIndexAttr(width / 2 + 1));
+  auto isPair = [&](Point at) { return (at.index('d') + at.index('z')) % at.index('d').constant(width) == at.index('e'); };
+  Value pairs = loops.sum(row + "zde", row + "zd", {source, {source.tensor, row + "e"}}, [&](Point at, ArrayRef<Number> x) {
+    Place shift = at.index('z');
+    Truth isSquare = shift == 0 || shift + shift == shift.constant(width);
+    return select(isPair(at), x[0] * x[1] * select(isSquare, x[0].constant(1), std::numbers::sqrt2), 0);
+  });
+  return loops.merge(pairs, row.size(), 2);
+}
+
 Value Features::build() {
   switch (map.getKind()) {
   case FeatureKind::Elu1:
@@ -129,6 +143,8 @@ Value Features::build() {
     return softmax();
   case FeatureKind::TensorSquare:
     return tensorSquare();
+  case FeatureKind::SymmetricSquare:
+    return symmetricSquare();
   }
 }
 

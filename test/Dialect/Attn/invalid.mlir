@@ -388,7 +388,7 @@ func.func private @f() attributes {
 
 // Names of feature maps and roles.
 func.func private @f() attributes {
-  // expected-error @below {{expected a feature map (elu1, relu, cosformer, focused, favor, favor_relu, softmax, tensor_square, identity), but got 'elu2'}}
+  // expected-error @below {{expected a feature map (elu1, relu, cosformer, focused, favor, favor_relu, softmax, tensor_square, identity, symmetric_square), but got 'elu2'}}
   map = #attn.feature_map<elu2>
 }
 

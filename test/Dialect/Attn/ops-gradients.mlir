@@ -67,7 +67,7 @@ func.func @blocks(%w: tensor<2x4x128x128xf32>) {
 
 func.func @quotients(%d: tensor<2x4x200xf32>, %den: tensor<2x4x200xf32>) {
   // CHECK: attn.denominator_gradient %{{.*}}, %{{.*}} {guard = #attn.denominator<bias = 0.000000e+00, floor = {{.*}}>} : tensor<2x4x200xf32>
-  %z = attn.denominator_gradient %d, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 5.000000e-01>} : tensor<2x4x200xf32>
+  %z = attn.denominator_gradient %d, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 1.000000e-06>} : tensor<2x4x200xf32>
   return
 }
 

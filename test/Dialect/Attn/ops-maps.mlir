@@ -27,6 +27,8 @@ func.func @maps(%k: !kv, %w: tensor<4x96x64xf32>, %s: tensor<4x64xf32>, %c: tens
   // CHECK: attn.map %{{.*}} lengths(%{{.*}} : tensor<2xi32>) parameter(%{{.*}} : tensor<4x96x64xf32>) shift(%{{.*}} : tensor<2x4xf32>) {feature_map = #attn.feature_map<favor, {{.*}}>, keys} : tensor<2x2x200x64xf32> -> tensor<2x4x200x96xf32>
   %a = attn.map %k lengths(%l : tensor<2xi32>) parameter(%w : tensor<4x96x64xf32>) shift(%c : tensor<2x4xf32>)
       {feature_map = #attn.feature_map<favor, features = 96, epsilon = 1.0e-4, scale = 1.0, stabilizer = max>, keys} : !kv -> tensor<2x4x200x96xf32>
+  // CHECK: attn.map %{{.*}} {feature_map = #attn.feature_map<symmetric_square>} : {{.*}} -> tensor<2x2x200x2112xf32>
+  %square = attn.map %k {feature_map = #attn.feature_map<symmetric_square>} : !kv -> tensor<2x2x200x2112xf32>
   // CHECK: attn.map %{{.*}} parameter(%{{.*}} : tensor<4x64xf32>) {feature_map = #attn.feature_map<focused, epsilon = 9.9999999999999995E-7, power = 3.000000e+00>} :
   %b = attn.map %k parameter(%s : tensor<4x64xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0e-6, power = 3.0>} : !kv -> !x
   // CHECK: attn.map %{{.*}} {feature_map = #attn.feature_map<cosformer, max_position = 200>} :

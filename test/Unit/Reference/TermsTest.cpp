@@ -209,6 +209,7 @@ static std::vector<Case> kernelCases() {
            {"cosformer, max_position = 20", ""},
            {"softmax", ""},
            {"tensor_square", ""},
+           {"symmetric_square", ""},
            {"focused, epsilon = 1.0e-6, power = 3.0", "f 4x8"},
            {"favor, features = 16, epsilon = 0.0, scale = 0.5, stabilizer = constant", "w 1x16x8"},
            {"favor, features = 16, epsilon = 1.0e-3, scale = 0.5, stabilizer = constant", "w 4x16x8"},
