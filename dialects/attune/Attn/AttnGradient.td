@@ -321,6 +321,7 @@ def Attn_MapGradientOp : Attn_MapGradient<"map_gradient"> {
     | `favor_relu` | x̄ = √s (φ̄ ⊙ (⟨ω, x⟩ > 0)) ω |
     | `softmax` | φ ⊙ (φ̄ − ⟨φ, φ̄⟩) |
     | `tensor_square` | (Φ̄ + Φ̄ᵀ) x, Φ̄ the cotangent as a matrix |
+    | `symmetric_square` | x̄_c = Σ_s w_s (φ̄_s,c x_{c + s} + φ̄_{s,c − s} x_{c − s}), entries counted round |
     | `identity` | φ̄, of queries s · φ̄ |
 
     Constraints: A3, A12 (of the cotangent), A21, A25, A26, A67; A88: the result has the cotangent's first three sizes and the width of the

@@ -273,7 +273,7 @@ def Attn_RowSumOp : Attn_Op<"row_sum", [Attn_Differentiable]> {
 }
 
 def Attn_RowMaximumOp : Attn_Op<"row_maximum", [Attn_Differentiable]> {
-  let summary = "The largest entry of each row of weights";
+  let summary = "The largest magnitude of each row of weights";
   let description = [{
         result[b, h, i] = max_j |weights[b, h, i, j]|
 
