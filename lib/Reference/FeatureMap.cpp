@@ -25,19 +25,8 @@ FeatureMap FeatureMap::of(attn::FeatureMapAttr attribute) {
 }
 
 int64_t FeatureMap::featuresOf(int64_t width) const {
-  switch (kind) {
-  case FeatureKind::Favor:
-  case FeatureKind::FavorRelu:
-    return features;
-  case FeatureKind::Cosformer:
-    return 2 * width;
-  case FeatureKind::TensorSquare:
-    return width * width;
-  case FeatureKind::SymmetricSquare:
-    return width * (width / 2 + 1);
-  default:
-    return width;
-  }
+  bool says = isFavor() || kind == FeatureKind::FavorRelu;
+  return says ? features : attn::FeatureMapAttr::featuresOf(kind, width);
 }
 
 std::string FeatureMap::problem(const Array *parameter, int64_t heads, int64_t width) const {

@@ -165,10 +165,10 @@ LogicalResult FeatureMapAttr::verify(function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
-int64_t FeatureMapAttr::getFeatures(int64_t width) const {
-  if (getFeatureCount() > 0)
-    return getFeatureCount();
-  switch (getKind()) {
+int64_t FeatureMapAttr::getFeatures(int64_t width) const { return getFeatureCount() > 0 ? getFeatureCount() : featuresOf(getKind(), width); }
+
+int64_t FeatureMapAttr::featuresOf(FeatureKind kind, int64_t width) {
+  switch (kind) {
   case FeatureKind::Cosformer:
     return 2 * width;
   case FeatureKind::TensorSquare:

@@ -94,6 +94,8 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
     bool isSquare() const {
       return getKind() == ::attune::attn::FeatureKind::TensorSquare || getKind() == ::attune::attn::FeatureKind::SymmetricSquare;
     }
+    /// m of a map whose number of features is that of the width.
+    static int64_t featuresOf(::attune::attn::FeatureKind kind, int64_t width);
     /// w_s of `symmetric_square`.
     static double weightOfShift(int64_t shift, int64_t width);
     /// Whether c of `favor` cancels between numerator and denominator under that guard.
