@@ -70,7 +70,8 @@ static bool goesThroughSquares(attn::PolysketchOp op) {
   bool isF16 = op.getQuery().getType().getElementType().isF16(); // whose range sums of squares leave
   if (isF16 || static_cast<int64_t>(op.getDegree()) > highest)
     return false;
-  auto size = static_cast<int64_t>(op.getSize()), products = size * (size / 2 + 1);
+  auto size = static_cast<int64_t>(op.getSize());
+  int64_t products = attn::FeatureMapAttr::featuresOf(attn::FeatureKind::SymmetricSquare, size);
   bool open = ShapedType::isDynamic(op.getQuery().getType().getDimSize(2)) || ShapedType::isDynamic(op.getKey().getType().getDimSize(2));
   return !op.getLocalExact() && (open ? size <= widest : !arePairsFewer(op, size, std::llround(ofSquares * static_cast<double>(products))));
 }

@@ -42,6 +42,12 @@ struct SquarePlan {
   Source entry() const { return term(terms::column(), {columns(tokens, {Axis::Slice, 1, 0, 1, 1})}); }
   /// Of φ or of Φ̄ the row at the site.
   Dimension square() const { return {Axis::Slice, 1, 0, tokens.width, tokens.width}; }
+  /// Where columns of the result are stored: rows past the lengths, too, as zeros.
+  SmallVector<Dimension, 4> place(Dimension columns) const {
+    SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), std::move(columns)};
+    place[2].limit = Index::size(result.memory, 2);
+    return place;
+  }
   Stage entries() const { return plan.over(Axis::Slice, tokens.width, 1); }
 
   Problem own;
@@ -63,9 +69,7 @@ private:
 KernelRegion kernel::squareRegion(const Problem &problem, const Tokens &tokens, Value lengths, const Tokens &result) {
   SquarePlan square(problem, tokens, lengths, result);
   KernelRegion region = square.region("square");
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), square.square()};
-  place[2].limit = Index::size(result.memory, 2); // rows past the lengths are stored, too, as zeros
-  RegionOutput output{term(terms::times(), {square.rows(), square.entry()}), result.memory, place};
+  RegionOutput output{term(terms::times(), {square.rows(), square.entry()}), result.memory, square.place(square.square())};
   region.effects = {stream(square.entries(), {terms::nothing(), {}, {output}})};
   return region;
 }
@@ -74,9 +78,7 @@ KernelRegion kernel::squareGradientRegion(const Problem &problem, const Tokens &
   SquarePlan square(problem, tokens, lengths, result);
   Source gradient = stream(square.entries(), {terms::squareGradient(tokens.width), {square.rows(), square.entry(), square.columns(cotangent, square.square())}});
   KernelRegion region = square.region("square_gradient");
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(tokens.width)};
-  place[2].limit = Index::size(result.memory, 2);
-  region.outputs = {{gradient, result.memory, place}};
+  region.outputs = {{gradient, result.memory, square.place(columnsOf(tokens.width))}};
   return region;
 }
 
@@ -97,9 +99,7 @@ KernelRegion kernel::symmetricSquareRegion(const Problem &problem, const Tokens 
   Source x = square.rows();
   for (auto [shift, weight] : llvm::enumerate(weightsOfShifts(tokens.width))) {
     auto number = static_cast<int64_t>(shift);
-    SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOfShift(number, tokens.width)};
-    place[2].limit = Index::size(result.memory, 2); // rows past the lengths are stored, too, as zeros
-    region.outputs.push_back({term(terms::shiftedProduct(number, weight), {x}), result.memory, place});
+    region.outputs.push_back({term(terms::shiftedProduct(number, weight), {x}), result.memory, square.place(columnsOfShift(number, tokens.width))});
   }
   return region;
 }
@@ -112,8 +112,6 @@ KernelRegion kernel::symmetricSquareGradientRegion(const Problem &problem, const
   for (size_t shift = 0; shift < weights.size(); ++shift)
     operands.push_back(square.columns(cotangent, columnsOfShift(static_cast<int64_t>(shift), tokens.width)));
   KernelRegion region = square.region("square_gradient");
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(tokens.width)};
-  place[2].limit = Index::size(result.memory, 2);
-  region.outputs = {{term(terms::shiftedProductsGradient(weights), operands), result.memory, place}};
+  region.outputs = {{term(terms::shiftedProductsGradient(weights), operands), result.memory, square.place(columnsOf(tokens.width))}};
   return region;
 }
