@@ -20,6 +20,7 @@ mlir::FailureOr<graph::Selection> attune::attnc::selectFor(Compilation &compilat
     return fail(device.takeError()), mlir::failure();
   graph::SelectOptions options;
   options.curves = options.offers = explaining;
+  options.save = true;
   options.device = std::move(*device);
   options.device.runOn(pricedThreads(arguments));
   for (const Pin &pin : compilation.spec() ? compilation.spec()->pin : std::vector<Pin>())

@@ -131,7 +131,8 @@ int attune::attnc::run(const Arguments &arguments) {
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->planFor(pricedThreads(arguments)), compilation->multiplyBy(arguments.products);
-  if (arguments.backward && !arguments.reference && failed(compilation->takeGradients()))
-    return Failed;
+  if (arguments.backward && !arguments.reference)
+    if (compilation = compilation->backward(); !compilation)
+      return Failed;
   return arguments.reference ? runReference(arguments, *compilation) : runCompiled(arguments, *compilation);
 }

@@ -10,6 +10,7 @@
 
 #include "attune/Laws/ApproximateLaw.h"
 #include "attune/Laws/RewriteLaw.h"
+#include "attune/Laws/SavePin.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -164,13 +165,18 @@ static void parseAllow(Fields &top) {
 
 static void parsePin(Fields &top) {
   Fields pin = top.submap("pin", "pin");
-  pin.allowOnly(graph::lawNames(), "pin");
+  llvm::SmallVector<llvm::StringRef> names = graph::lawNames();
+  names.push_back(graph::savePin);
+  pin.allowOnly(names, "pin");
   for (llvm::StringRef law : graph::lawNames()) {
     llvm::SmallVector<llvm::StringRef> forms = graph::findLaw(law)->formNames();
     if (pin.has(law))
       if (std::optional<unsigned> form = pin.choice(law, forms))
         top.parseState().spec.pin.push_back({law.str(), forms[*form].str()});
   }
+  if (pin.has(graph::savePin))
+    if (std::optional<unsigned> form = pin.choice(graph::savePin, graph::saveForms))
+      top.parseState().spec.pin.push_back({graph::savePin.str(), graph::saveForms[*form].str()});
 }
 
 void parseLaws(Fields &top) {

@@ -14,6 +14,7 @@
 
 #include "attune/Frontend/SpecToAttn.h"
 #include "attune/Laws/Offers.h"
+#include "attune/Laws/SavePin.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -29,6 +30,11 @@ void checkPins(RuleReporter &rules) {
   mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   bool sized = spec.batch && spec.queries && spec.keys;
   for (const Pin &pin : spec.pin) {
+    if (pin.law == graph::savePin) {
+      if (!spec.hasGradients())
+        rules.atKey("pin.save", "gradients, for which a run leaves something", "none", "add gradients: all, or remove the pin");
+      continue;
+    }
     std::optional<graph::PinRefusal> refusal = graph::refusePin(function, *graph::findLaw(pin.law), pin.form);
     if (refusal && refusal->ofLaw)
       rules.atKey("pin." + pin.law, refusal->expected, refusal->got, refusal->note);

@@ -235,21 +235,39 @@ static FailureOr<SmallVector<Value>> namedGradients(func::FuncOp function, Array
   return results;
 }
 
-/// Reads what the forward pass has left of this attention in place of what is computed again. Arguments that nothing reads are not taken.
-static void readSaved(func::FuncOp backward, attn::SoftmaxOp softmax) {
-  if (!softmax)
-    return;
-  OpBuilder builder(softmax->getContext());
-  builder.setInsertionPointAfter(softmax);
-  for (auto [name, computed] : {std::pair(StringRef("o"), Value(softmax.getOutput())), std::pair(StringRef("lse"), Value(softmax.getLse()))}) {
-    if (computed.use_empty())
-      continue;
+/// Reads what the forward pass has left of an op's first results in place of what is computed again.
+static void readSaved(func::FuncOp backward, const graph::SavePoint &point) {
+  OpBuilder builder(backward.getContext());
+  builder.setInsertionPointAfter(point.op);
+  for (auto [name, computed] : llvm::zip(point.names, point.op->getResults())) {
     unsigned place = backward.getNumArguments();
     auto named = builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::savedPrefix + name)));
-    (void)backward.insertArgument(place, computed.getType(), named, softmax.getLoc());
-    auto saved = attn::SavedOp::create(builder, softmax.getLoc(), computed.getType(), backward.getArgument(place), computed);
+    (void)backward.insertArgument(place, computed.getType(), named, point.op->getLoc());
+    auto saved = attn::SavedOp::create(builder, point.op->getLoc(), computed.getType(), backward.getArgument(place), computed);
     computed.replaceAllUsesExcept(saved, saved);
   }
+}
+
+/// Arguments that nothing reads are not taken.
+static void eraseUnreadArguments(func::FuncOp backward) {
+  for (unsigned place = backward.getNumArguments(); place-- > 0;) {
+    auto name = backward.getArgAttrOfType<StringAttr>(place, nameAttr);
+    if (name && name.getValue().starts_with(attn::savedPrefix) && backward.getArgument(place).use_empty())
+      (void)backward.eraseArgument(place);
+  }
+}
+
+/// What a backward pass is given, by the list of the forward function or, where it has none, of exact attention whose output is a result.
+static SmallVector<graph::SavePoint> pointsToRead(func::FuncOp forward, func::FuncOp backward) {
+  SmallVector<graph::SavePoint> points;
+  if (attn::SoftmaxOp kept = graph::keptSoftmax(forward) ? graph::keptSoftmax(backward) : attn::SoftmaxOp())
+    points.push_back({kept, {"o", "lse"}});
+  std::optional<std::vector<std::string>> names = graph::savedNames(forward);
+  if (!names)
+    return points;
+  llvm::append_range(points, graph::savePoints(backward));
+  llvm::erase_if(points, [&](const graph::SavePoint &point) { return !llvm::is_contained(*names, point.names.back()); });
+  return points;
 }
 
 static void eraseUnused(Block &body) {
@@ -262,7 +280,7 @@ static void eraseUnused(Block &body) {
 static func::FuncOp copyOf(func::FuncOp forward) {
   func::FuncOp backward = forward.clone();
   backward.setName((forward.getName() + "_backward").str());
-  for (StringRef attribute : {StringRef(graph::gradientsAttr), StringRef("attn.pin")})
+  for (StringRef attribute : {StringRef(graph::gradientsAttr), StringRef("attn.pin"), StringRef(graph::savedAttr)})
     backward->removeAttr(attribute);
   backward->setAttr(attn::backwardAttr, UnitAttr::get(forward.getContext()));
   forward->getBlock()->getOperations().insertAfter(forward->getIterator(), backward);
@@ -276,7 +294,7 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   raiseSoftmax(body);
   askForSums(body);
   steadyQueries(body);
-  attn::SoftmaxOp kept = save && graph::keptSoftmax(forward) ? graph::keptSoftmax(backward) : attn::SoftmaxOp();
+  SmallVector<graph::SavePoint> points = save ? pointsToRead(forward, backward) : SmallVector<graph::SavePoint>();
   Operation *end = body.getTerminator();
   OpBuilder builder(end);
   Cotangents cotangents(builder);
@@ -295,8 +313,10 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   });
   backward.setResAttrsAttr(builder.getArrayAttr(attributes));
   graph::gatherParts(body);
+  for (const graph::SavePoint &point : points)
+    readSaved(backward, point);
   eraseUnused(body);
-  readSaved(backward, kept);
+  eraseUnreadArguments(backward);
   return success();
 }
 

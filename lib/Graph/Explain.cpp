@@ -162,8 +162,24 @@ static void explainWork(const FunctionSelection &function, llvm::raw_ostream &ou
       << work.launches << (work.launches == 1 ? " kernel\n" : " kernels\n");
 }
 
+/// "q", or "o and lse".
+static std::string namesOf(const SavedTensors &saved) { return llvm::join(saved.names, " and "); }
+
+static void explainSaved(const SavedTensors &saved, bool pinned, llvm::raw_ostream &out) {
+  out << "  for its gradients a run " << (saved.taken ? "leaves " : "does not leave ") << namesOf(saved) << ", " << printBytes(saved.bytes)
+      << (pinned ? ", as is pinned: " : ": ");
+  if (saved.stored)
+    out << "to compute it again takes " << printSeconds(saved.again) << ", to write and to read it " << printSeconds(saved.moved) << "\n";
+  else
+    out << "this plan stores none, and to make it for them takes as long as to compute it again\n";
+}
+
 static void explainLeft(const FunctionSelection &function, llvm::raw_ostream &out) {
   if (!function.leftBytes)
+    return;
+  for (const SavedTensors &saved : function.saved)
+    explainSaved(saved, function.savedByPin, out);
+  if (!function.saved.empty() && !*function.leftBytes)
     return;
   if (*function.leftBytes)
     out << "  for its gradients a run leaves lse beside o, " << printBytes(*function.leftBytes) << "; without them they compute all of this again\n";

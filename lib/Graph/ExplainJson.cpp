@@ -61,6 +61,13 @@ static llvm::json::Object jsonOf(const ConsentOffer &offer) {
   return object;
 }
 
+static llvm::json::Object jsonOf(const SavedTensors &saved) {
+  llvm::json::Object object{{"names", llvm::json::Array(saved.names)}, {"bytes", saved.bytes}, {"taken", saved.taken}, {"stored", saved.stored}, {"moved_seconds", saved.moved}};
+  if (saved.stored)
+    object["again_seconds"] = saved.again;
+  return object;
+}
+
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
   llvm::json::Array plans, decisions, kernels;
   for (const PlanFunction &plan : function.plans)
@@ -107,6 +114,13 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
     object["threads"] = function.threads;
   if (function.leftBytes)
     object["left_bytes"] = *function.leftBytes;
+  if (!function.saved.empty()) {
+    llvm::json::Array saved;
+    for (const SavedTensors &each : function.saved)
+      saved.push_back(jsonOf(each));
+    object["saved"] = std::move(saved);
+    object["saved_by_pin"] = function.savedByPin;
+  }
   object["forms"] = function.takenForms;
   object["rejected"] = std::move(rejected);
   llvm::json::Array unbound;

@@ -8,6 +8,12 @@
 #include "attune/Graph/KeepForBackward.h"
 
 #include "attune/Attn/Backward.h"
+#include "attune/Attn/Execution.h"
+#include "attune/Attn/Folded.h"
+#include "attune/Graph/Differentiate.h"
+#include "attune/Graph/Metric.h"
+
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attune;
@@ -39,16 +45,150 @@ attn::SoftmaxOp graph::withSums(attn::SoftmaxOp softmax) {
   return result;
 }
 
-void graph::keepForBackward(func::FuncOp function) {
-  attn::SoftmaxOp softmax = keptSoftmax(function);
-  if (!softmax)
-    return;
-  softmax = withSums(softmax);
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static void returnSaved(func::FuncOp function, Value value, StringRef name) {
   Operation *end = function.getBody().front().getTerminator();
-  if (llvm::is_contained(end->getOperands(), softmax.getLse()))
+  if (llvm::is_contained(end->getOperands(), value))
     return;
-  end->insertOperands(end->getNumOperands(), softmax.getLse());
-  OpBuilder builder(function.getContext());
-  auto named = builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::savedPrefix + "lse")));
-  (void)function.insertResult(function.getNumResults(), softmax.getLse().getType(), named);
+  OpBuilder builder(end);
+  end->insertOperands(end->getNumOperands(), value);
+  auto named = builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::savedPrefix + name)));
+  (void)function.insertResult(function.getNumResults(), value.getType(), named);
+}
+
+void graph::keepForBackward(func::FuncOp function) {
+  if (attn::SoftmaxOp softmax = keptSoftmax(function))
+    returnSaved(function, withSums(softmax).getLse(), "lse");
+}
+
+std::optional<std::vector<std::string>> graph::savedNames(func::FuncOp function) {
+  auto list = function->getAttrOfType<ArrayAttr>(savedAttr);
+  if (!list)
+    return std::nullopt;
+  std::vector<std::string> names;
+  for (Attribute each : list)
+    if (auto name = dyn_cast<StringAttr>(each))
+      names.push_back(name.str());
+  return names;
+}
+
+void graph::setSavedNames(func::FuncOp function, ArrayRef<std::string> names) {
+  SmallVector<StringRef> list(names.begin(), names.end());
+  function->setAttr(savedAttr, Builder(function.getContext()).getStrArrayAttr(list));
+}
+
+//===----------------------------------------------------------------------===//
+// What a run could leave
+//===----------------------------------------------------------------------===//
+
+/// The name of an argument; empty for other values.
+static StringRef argumentName(func::FuncOp function, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto name = argument ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameAttr) : StringAttr();
+  return name ? name.getValue() : StringRef();
+}
+
+/// The only exact attention of a function, where its output is none of the results.
+static attn::SoftmaxOp innerSoftmax(func::FuncOp function) {
+  auto all = llvm::to_vector(function.getOps<attn::SoftmaxOp>());
+  bool isInner = all.size() == 1 && !graph::keptSoftmax(function) && !(all.front().getWindow() && all.front().getWindow()->isGrid());
+  return isInner ? all.front() : attn::SoftmaxOp();
+}
+
+SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
+  SmallVector<SavePoint> points;
+  if (auto allowed = function->getAttrOfType<ArrayAttr>("attn.allow"); allowed && !allowed.empty())
+    return points;
+  attn::SoftmaxOp inner = innerSoftmax(function);
+  for (Operation &op : function.getOps()) {
+    if (auto project = dyn_cast<attn::ProjectOp>(op)) {
+      StringRef weight = argumentName(function, project.getWeight());
+      if (llvm::is_contained({"wq", "wk", "wv"}, weight))
+        points.push_back({&op, {weight.drop_front().str()}});
+    } else if (auto compress = dyn_cast<attn::CompressOp>(op)) {
+      StringRef tokens = argumentName(function, compress.getSource());
+      if (llvm::is_contained({"k", "v"}, tokens))
+        points.push_back({&op, {("slots_" + tokens).str()}});
+    } else if (inner && &op == inner.getOperation()) {
+      points.push_back({&op, {"o", "lse"}});
+    }
+  }
+  return points;
+}
+
+std::vector<std::string> graph::savedThatBackwardReads(func::FuncOp function) {
+  SmallVector<SavePoint> points = savePoints(function);
+  if (points.empty())
+    return {};
+  OwningOpRef<ModuleOp> module(ModuleOp::create(function.getLoc()));
+  func::FuncOp copy = function.clone();
+  module->push_back(copy);
+  std::vector<std::string> names;
+  for (const SavePoint &point : points)
+    llvm::append_range(names, point.names);
+  setSavedNames(copy, names);
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); }); // told where gradients are compiled
+  FailureOr<func::FuncOp> backward = buildBackward(copy, /*linear=*/true, /*save=*/true);
+  llvm::erase_if(names, [&](const std::string &name) {
+    return failed(backward) || llvm::none_of(backward->getArguments(), [&](BlockArgument argument) {
+             return argumentName(*backward, argument) == (attn::savedPrefix + name).str();
+           });
+  });
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Leaving it
+//===----------------------------------------------------------------------===//
+
+/// Whether kernels of the plan store what the op makes: it has some, and is not made where it is read.
+static bool isStored(func::FuncOp plan, Operation *op) {
+  auto project = dyn_cast<attn::ProjectOp>(op);
+  bool isRead = attn::isFolded(op->getResult(0)) || (project && attn::isInReader(project));
+  auto isEpilogueOf = [](Operation *user) {
+    auto output = dyn_cast<attn::ProjectOutputOp>(user);
+    return output && attn::isInEpilogue(output);
+  };
+  return !isRead && llvm::none_of(op->getResult(0).getUsers(), isEpilogueOf) && llvm::is_contained(graph::opsOfAttentions(plan), op);
+}
+
+Operation *graph::storingOp(func::FuncOp plan, const SavePoint &wanted) {
+  for (const SavePoint &each : savePoints(plan))
+    if (each.names == wanted.names && isStored(plan, each.op))
+      return each.op;
+  return nullptr;
+}
+
+/// The op with all that it reads, behind what the plan has; what the plan stores is read there.
+static Operation *cloneWithOperands(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+  for (Value operand : op->getOperands())
+    if (Operation *source = operand.getDefiningOp(); source && !mapping.contains(operand))
+      cloneWithOperands(source, builder, mapping);
+  return builder.clone(*op, mapping);
+}
+
+void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
+  if (names.empty())
+    return;
+  SmallVector<Operation *> stored = llvm::map_to_vector(savePoints(original), [&](const SavePoint &point) { return storingOp(plan, point); });
+  OpBuilder builder(plan.getBody().front().getTerminator());
+  IRMapping mapping;
+  mapping.map(original.getArguments(), plan.getArguments());
+  for (auto [point, made] : llvm::zip_equal(savePoints(original), stored)) {
+    if (llvm::none_of(point.names, [&](const std::string &name) { return llvm::is_contained(names, name); }))
+      continue;
+    Operation *op = made ? made : cloneWithOperands(point.op, builder, mapping);
+    if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
+      op = withSums(softmax);
+    mapping.map(point.op->getResult(0), op->getResult(0));
+    for (auto [name, result] : llvm::zip(point.names, op->getResults())) {
+      if (!llvm::is_contained(names, name))
+        continue;
+      bool areTokens = cast<RankedTensorType>(result.getType()).getRank() == 4;
+      returnSaved(plan, areTokens ? attn::KeepOp::create(builder, op->getLoc(), result.getType(), result).getResult() : Value(result), name);
+    }
+  }
 }

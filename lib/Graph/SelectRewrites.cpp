@@ -9,9 +9,12 @@
 #include "SelectPlan.h"
 #include "attune/Attn/PinPlaces.h"
 #include "attune/Graph/CanonicalLaws.h"
+#include "attune/Graph/Differentiate.h"
+#include "attune/Graph/KeepForBackward.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Laws/ApproximateLaw.h"
 #include "attune/Laws/RewriteLaw.h"
+#include "attune/Laws/SavePin.h"
 #include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -75,6 +78,13 @@ static LogicalResult checkPins(Location module, ArrayRef<Pin> pins) {
   llvm::StringSet<> pinned;
   for (const Pin &pin : pins) {
     const RewriteLaw *law = findLaw(pin.law);
+    if (pin.law == savePin) {
+      if (!llvm::is_contained(saveForms, pin.form))
+        return refuseName(module, "what a run leaves for its gradients", "in the pin " + pin.law, pin.form, saveForms);
+      if (!pinned.insert(pin.law).second)
+        return emitError(module) << "expected one pin of " << pin.law << ", but got several";
+      continue;
+    }
     if (!law)
       return refuseName(module, "the name of a law", "in a pin", pin.law, lawNames());
     if (!law->hasForm(pin.form))
@@ -111,8 +121,20 @@ static std::string nameOf(ModuleOp module, StringRef base, const CommittedPlan &
   return name;
 }
 
-static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans) {
+/// Names of all that a run of the function leaves for its gradients.
+static std::vector<std::string> leftBy(func::FuncOp original, const FunctionSelection &selection, const SelectOptions &options) {
+  std::vector<std::string> names;
+  for (const SavedTensors &saved : selection.saved)
+    if (saved.taken)
+      llvm::append_range(names, saved.names);
+  if (attn::SoftmaxOp kept = keptSoftmax(original); kept && options.savePin != "none")
+    llvm::append_range(names, ArrayRef<std::string>{"o", "lse"});
+  return names;
+}
+
+static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans, const SelectOptions &options) {
   OpBuilder builder(original);
+  bool leaves = options.save && original->hasAttr(gradientsAttr);
   StringAttr base = original.getNameAttr();
   SmallVector<func::FuncOp> placed;
   for (auto [index, plan] : llvm::enumerate(plans.committed)) {
@@ -120,6 +142,11 @@ static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans)
     function.setName(nameOf(module, base, plan, index == 0));
     function->setAttr("attn.plan", attn::PlanAttr::get(module.getContext(), plan.form, plan.from));
     function->setAttr("tile.schedule", plan.schedule);
+    if (leaves) {
+      std::vector<std::string> names = leftBy(original, plans.selection, options);
+      keepInPlan(function, original, names);
+      setSavedNames(function, names);
+    }
     builder.insert(function);
     plans.selection.plans.push_back({function.getName().str(), plan.form, plan.from, plan.forms});
   }
@@ -137,6 +164,15 @@ static SelectOptions optionsFor(func::FuncOp function, const SelectOptions &opti
       own.pins.push_back({each.getName().str(), form.str()});
   }
   return own;
+}
+
+/// The pin of what is left for gradients says nothing of forms.
+static void takeSavePin(SelectOptions &options) {
+  auto pin = llvm::find_if(options.pins, [](const Pin &each) { return each.law == savePin; });
+  if (pin == options.pins.end())
+    return;
+  options.savePin = pin->form;
+  options.pins.erase(pin);
 }
 
 /// Warns of the pins that bind nothing: of a function's own, and of the options' where that is so in every function.
@@ -168,6 +204,9 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     SelectOptions own = optionsFor(function, options);
     if (failed(checkPins(function.getLoc(), own.pins)))
       return failure();
+    takeSavePin(own);
+    if (own.save && function->hasAttr(gradientsAttr) && own.savePin != "none")
+      keepForBackward(function);
     applyCanonicalLaws(function);
     FailureOr<FunctionPlans> chosen = selectWithConsent(function, laws, own);
     if (failed(chosen))
@@ -181,7 +220,9 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     if (chosen.committed.empty())
       continue;
     Location place = function.getLoc();
-    commit(module, function, chosen);
+    SelectOptions own = optionsFor(function, options);
+    takeSavePin(own);
+    commit(module, function, chosen, own);
     emitRemarks(chosen.selection, place);
     selection.functions.push_back(std::move(chosen.selection));
   }
@@ -224,7 +265,9 @@ private:
     options.allowed.assign(allowed.begin(), allowed.end());
     options.offers = offers;
     options.device.runOn(threads);
-    options.place = place;
+    options.place = place, options.save = save;
+    if (!saved.empty())
+      options.saved = std::vector<std::string>(saved.begin(), saved.end());
     for (const std::string &text : pins) {
       auto [law, form] = StringRef(text).split(':');
       options.pins.push_back({law.trim().str(), form.trim().str()});

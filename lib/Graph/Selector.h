@@ -83,6 +83,10 @@ private:
   void describeKernels(FunctionSelection &selection);
   void describeSingle(FunctionSelection &selection);
 
+  // SavePrices.cpp
+  /// What the plan at the selection's length could leave for gradients, and what of it is left.
+  void describeSaved(FunctionSelection &selection);
+
   // PriceCurves.cpp
   /// "law: form" of every choice of a candidate.
   std::string formsOf(const Candidate &candidate);

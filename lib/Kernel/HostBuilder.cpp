@@ -86,20 +86,28 @@ LogicalResult HostBuilder::checkFolded(func::FuncOp function) const {
   return success();
 }
 
+/// Whether a result is what a run leaves for its gradients.
+static bool isLeft(func::FuncOp function, size_t result) {
+  auto name = function.getResultAttrOfType<StringAttr>(result, "attn.name");
+  return name && name.getValue().starts_with(attn::savedPrefix);
+}
+
 LogicalResult HostBuilder::build(func::FuncOp function) {
   if (failed(checkFolded(function)))
     return failure();
   storeFeatures(function);
   auto results = function.getBody().front().getTerminator()->getOperands();
   missing.insert(results.begin(), results.end());
+  for (auto keep : function.getOps<attn::KeepOp>())
+    kept[keep.getSource()] = memory(keep.getResult());
   if (attn::isBackward(function))
     placeParts(results);
   if (failed(placeSaved(function)))
     return failure();
-  for (Value result : results)
-    if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt})))
+  for (auto [number, result] : llvm::enumerate(results))
+    if (missing.contains(result) && !isLeft(function, number) && failed(write(result, Output{memory(result), 0, std::nullopt})))
       return failure();
-  return success();
+  return writeLeft(function);
 }
 
 FailureOr<tile::KernelOp> HostBuilder::buildKernel(const fusion::KernelRegion &region) {

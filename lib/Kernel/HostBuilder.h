@@ -242,6 +242,10 @@ private:
   /// What a run may give, or else is computed here (SavedTensors.cpp).
   mlir::LogicalResult placeSaved(mlir::func::FuncOp function);
   mlir::LogicalResult placeSaved(llvm::ArrayRef<attn::SavedOp> saved);
+  /// What a run leaves for its gradients, where it is asked for that (SavedTensors.cpp).
+  mlir::LogicalResult writeLeft(mlir::func::FuncOp function);
+  /// The memory of a value: that of the result that keeps it, where a run has it, else its own.
+  mlir::Value orKept(mlir::Value value, mlir::Value own);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
   /// Fills in what every mechanism has: q, k, v, key lengths, output.
   template <typename Op> mlir::LogicalResult readMechanism(Op op, Problem &problem, const Output &output) {
@@ -282,6 +286,7 @@ private:
   llvm::raw_ostream *regions;
   FeatureGroups featureGroups;
   llvm::DenseMap<mlir::Value, Tokens> computed;
+  llvm::DenseMap<mlir::Value, mlir::Value> kept; ///< results that a run may leave out, by the values that they keep
   llvm::DenseMap<mlir::Operation *, Tokens> features;
   llvm::DenseMap<mlir::Operation *, mlir::Value> means;
   llvm::DenseMap<mlir::Operation *, mlir::Value> offsets; ///< of rotations backwards

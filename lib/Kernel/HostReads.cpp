@@ -102,7 +102,7 @@ Tokens HostBuilder::workspaceFor(Value value, Value like) {
   // Batch and sequence lengths are sizes of the run, even where the type knows them.
   sizes.push_back(host.dim(like, rank3 ? 1 : 2));
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  return {site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes), 0, shape[1], shape[3], {}};
+  return {orKept(value, site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes)), 0, shape[1], shape[3], {}};
 }
 
 /// The value whose rows those of a value follow, and which is read as tokens.
@@ -309,8 +309,8 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
     return failure();
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   TileBuilder host(site.host, site.loc);
-  Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source->memory, 0)), 0,
-                shape[1], shape[3], {}};
+  Value own = site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source->memory, 0));
+  Tokens result{orKept(op.getResult(), own), 0, shape[1], shape[3], {}};
   Problem problem = startProblem();
   problem.key = *source;
   problem.lengths = memory(op.getLengths());

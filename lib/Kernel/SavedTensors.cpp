@@ -9,6 +9,11 @@
 //     own   = workspace                     kernels of `computed`, over grids of heads · absent
 //     saved = tile.either given, own        absent = 1 − Π min(entries of a given tensor, 1)
 //
+// and the other way round, of what a run leaves:
+//
+//     source = tile.either left, own        kernels that nothing else needs, over grids of heads · asked
+//                                           asked = min(Σ entries of the tensors that are left, 1)
+//
 // What those kernels read is made before, since others may read it too.
 //
 //===----------------------------------------------------------------------===//
@@ -21,22 +26,66 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// The launches do nothing in a run that gives all these tensors.
-static void runUnlessGiven(ArrayRef<tile::LaunchOp> launches, ValueRange given) {
+/// Multiplies the grid of each launch by a number that is made before it.
+static void scaleGrids(ArrayRef<tile::LaunchOp> launches, llvm::function_ref<Value(OpBuilder &, TileBuilder &)> factor) {
   for (tile::LaunchOp launch : launches) {
     OpBuilder builder(launch);
     TileBuilder host(builder, launch.getLoc());
-    Value there = host.index(1);
-    for (Value tensor : given)
-      there = arith::MulIOp::create(builder, launch.getLoc(), there, host.min(host.dim(tensor, 0), host.index(1)));
+    Value times = factor(builder, host);
     auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getCalleeAttr());
     size_t axis = 0; // that of heads, which packed sequences leave alone
     for (auto [number, counts] : llvm::enumerate(kernel.getGrid().getAsRange<tile::AxisAttr>()))
       if (counts.getValue() == tile::Axis::Head)
         axis = number;
     Value count = launch.getGrid()[axis];
-    launch.getGridMutable()[axis].set(arith::MulIOp::create(builder, launch.getLoc(), count, host.sub(host.index(1), there)));
+    launch.getGridMutable()[axis].set(arith::MulIOp::create(builder, launch.getLoc(), count, times));
   }
+}
+
+/// The launches do nothing in a run that gives all these tensors.
+static void runUnlessGiven(ArrayRef<tile::LaunchOp> launches, ValueRange given) {
+  scaleGrids(launches, [&](OpBuilder &builder, TileBuilder &host) {
+    Value there = host.index(1);
+    for (Value tensor : given)
+      there = arith::MulIOp::create(builder, tensor.getLoc(), there, host.min(host.dim(tensor, 0), host.index(1)));
+    return host.sub(host.index(1), there);
+  });
+}
+
+/// The launches do nothing in a run that has none of these tensors.
+static void runIfAsked(ArrayRef<tile::LaunchOp> launches, ValueRange left) {
+  scaleGrids(launches, [&](OpBuilder &, TileBuilder &host) {
+    Value asked = host.index(0);
+    for (Value tensor : left)
+      asked = host.add(asked, host.dim(tensor, 0));
+    return host.min(asked, host.index(1));
+  });
+}
+
+Value HostBuilder::orKept(Value value, Value own) {
+  Value result = kept.lookup(value);
+  return result ? tile::EitherOp::create(site.host, site.loc, result, own).getResult() : own;
+}
+
+LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
+  SmallVector<Value> results, left;
+  for (Value result : function.getBody().front().getTerminator()->getOperands())
+    if (result.getDefiningOp<attn::KeepOp>() || missing.contains(result))
+      results.push_back(result), left.push_back(memory(result));
+  Block &block = *site.host.getInsertionBlock();
+  Operation *before = block.empty() ? nullptr : &block.back();
+  const llvm::SmallPtrSet<Operation *, 8> none;
+  for (Value result : results) {
+    if (auto keep = result.getDefiningOp<attn::KeepOp>()) {
+      if (failed(read(keep.getSource())))
+        return failure();
+      missing.remove(result);
+    } else if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt}))) {
+      return failure();
+    }
+  }
+  runIfAsked(launchesAfter(block, before, none), left);
+  return success();
 }
 
 LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
@@ -51,7 +100,12 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
     Value value = each.getComputed();
     given.push_back(memory(each.getGiven()));
     auto type = cast<MemRefType>(given.back().getType());
-    if (type.getRank() == 4) {
+    if (type.getRank() == 4 && isa<attn::ProjectOp, attn::CompressOp>(op)) {
+      FailureOr<Tokens> tokens = read(value);
+      if (failed(tokens))
+        return failure();
+      own.push_back(tokens->memory);
+    } else if (type.getRank() == 4) {
       TileBuilder host(site.host, site.loc);
       Value rows = rowsOf(rowsBehind(value)).memory;
       own.push_back(tile::WorkspaceOp::create(site.host, site.loc, MemRefType::get(type.getShape(), type.getElementType()),
@@ -65,7 +119,8 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
       own.push_back(memoryOf(value));
     }
   }
-  runUnlessGiven(launchesAfter(block, before, ofTokens), given);
+  const llvm::SmallPtrSet<Operation *, 8> none;
+  runUnlessGiven(launchesAfter(block, before, isa<attn::ProjectOp, attn::CompressOp>(op) ? none : ofTokens), given);
   for (auto [each, tensor, other] : llvm::zip_equal(saved, given, own)) {
     Value memory = tile::EitherOp::create(site.host, site.loc, tensor, other);
     auto type = cast<MemRefType>(memory.getType());

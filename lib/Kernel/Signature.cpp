@@ -168,7 +168,8 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
       {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"},
       {"state.scale", "b."}, {"final_state.scale", "b."}, {"state.k", "b..."}, {"state.v", "b..."}, {"final_state.k", "b..."},
       {"final_state.v", "b..."}};
-  name.consume_front(attn::savedPrefix);
+  if (name.consume_front(attn::savedPrefix) && name != "o" && name != "lse")
+    return none; // as what it keeps
   for (auto [known, dims] : rows)
     if (known == inItsPart(name) && static_cast<int64_t>(dims.size()) == tensor.getRank())
       return dims.str();
@@ -190,6 +191,10 @@ static BlockArgument rowsOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return cast<BlockArgument>(value);
+  if (auto keep = dyn_cast<attn::KeepOp>(op))
+    return rowsOf(keep.getSource());
+  if (auto saved = dyn_cast<attn::SavedOp>(op))
+    return rowsOf(saved.getComputed());
   bool follows = isa<attn::MechanismOpInterface, attn::LepeOp, attn::ConcatHeadsOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::RopeOp, attn::QkNormOp,
                      attn::ProjectOp, attn::ProjectOutputOp>(op) || ruleOf(op);
   return follows && !isState(value) ? rowsOf(rowsOperand(op)) : BlockArgument();
@@ -245,6 +250,14 @@ static std::optional<std::string> dimsOfGradient(StringRef name, RankedTensorTyp
   return same == arguments.end() ? dimsOf(name, tensor, /*parameter=*/false) : same->dims;
 }
 
+/// What an argument has been left of; null if it is no such argument.
+static Value keptBy(Value argument) {
+  for (Operation *user : argument.getUsers())
+    if (auto saved = dyn_cast<attn::SavedOp>(user); saved && saved.getGiven() == argument)
+      return saved.getComputed();
+  return Value();
+}
+
 static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   SmallVector<HostArgument> arguments;
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
@@ -254,8 +267,8 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
       dims = tensor.getRank() == 3 ? "b.k" : "b.k.";
     if (std::optional<std::string> gradient = dimsOfGradient(name, tensor, arguments))
       dims = *gradient;
-    else if (!position && StringRef(dims).count('.') == dims.size())
-      dims = dimsOfResult(value, arguments);
+    else if (Value counted = position ? keptBy(value) : value; counted && StringRef(dims).count('.') == dims.size())
+      dims = dimsOfResult(counted, arguments);
     StringRef role = roleOf(name, position.has_value(), parameter);
     arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});
     if (attn::isPacked(source))

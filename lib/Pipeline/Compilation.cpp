@@ -234,9 +234,10 @@ static bool hasPairs(ModuleOp module) {
 }
 
 /// No law speaks of the terms of gradients: their forms are those that the planner takes.
-LogicalResult Compilation::takeGradients() {
+LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) {
   assert(at == Stage::Attn && "gradients are of the function as it is written");
   auto forward = root->lookupSymbol<func::FuncOp>(libraryName);
+  graph::setSavedNames(forward, given);
   FailureOr<func::FuncOp> backward = graph::buildBackward(forward, /*linear=*/true, /*save=*/true);
   if (failed(backward))
     return failure();
@@ -247,13 +248,27 @@ LogicalResult Compilation::takeGradients() {
   return success();
 }
 
+std::vector<std::string> Compilation::decideLeft() {
+  auto function = root->lookupSymbol<func::FuncOp>(libraryName);
+  if (function && graph::savePoints(function).empty() && pins().empty()) // nothing to choose
+    return graph::keptSoftmax(function) ? std::vector<std::string>{"o", "lse"} : std::vector<std::string>();
+  int status = 0;
+  std::unique_ptr<Compilation> forward = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
+                                                : fromModule({moduleText, sourcePath}, targetName, status, errors);
+  if (!forward)
+    return {};
+  forward->deviceName = deviceName, forward->threadCount = threadCount;
+  ScopedDiagnosticHandler quiet(&forward->mlirContext, [](mlir::Diagnostic &) { return success(); }); // told where that pass is compiled
+  return succeeded(forward->advance(Stage::Graph)) && forward->saved ? *forward->saved : std::vector<std::string>();
+}
+
 bool Compilation::hasGradients() const { return !ofGradients && (parsed ? parsed->hasGradients() : !moduleText.empty()); }
 
 std::unique_ptr<Compilation> Compilation::backward() {
   int status = 0;
   std::unique_ptr<Compilation> made = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
                                              : fromModule({moduleText, sourcePath}, targetName, status, errors);
-  if (!made || failed(made->takeGradients()))
+  if (!made || failed(made->takeGradients(saved ? *saved : decideLeft())))
     return nullptr;
   made->deviceName = deviceName, made->productsName = productsName, made->threadCount = threadCount;
   made->isas = isas, made->nativeOnly = nativeOnly, made->optimize = optimize;
@@ -272,10 +287,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   case Stage::Attn:
     return success();
   case Stage::Graph:
-    for (auto function : root->getOps<func::FuncOp>())
-      if (function->hasAttr(graph::gradientsAttr))
-        graph::keepForBackward(function);
-    buildGraphPipeline(manager, {deviceName, pins(), threadCount, planPlace});
+    buildGraphPipeline(manager, {deviceName, pins(), threadCount, planPlace, saved});
     break;
   case Stage::Tile:
     buildTilePipeline(manager, isGpu() ? tile::TargetKind::GPU : tile::TargetKind::CPU);
@@ -286,6 +298,9 @@ LogicalResult Compilation::runStage(Stage stage) {
   }
   if (failed(manager.run(*root)))
     return failure();
+  if (stage == Stage::Graph)
+    if (auto function = root->lookupSymbol<func::FuncOp>(libraryName))
+      saved = graph::savedNames(function);
   return stage == Stage::Tile ? describe() : success();
 }
 

@@ -9,6 +9,7 @@
 
 #include "attune/Graph/Passes.h"
 #include "attune/Kernel/Passes.h"
+#include "attune/Laws/SavePin.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -20,6 +21,11 @@ void attune::buildGraphPipeline(OpPassManager &manager, const GraphOptions &opti
   select.device = options.device;
   select.pins.assign(options.pins.begin(), options.pins.end());
   select.threads = options.threads, select.place = options.place;
+  select.save = true;
+  if (options.saved && options.saved->empty())
+    select.pins.push_back((graph::savePin + ":none").str());
+  else if (options.saved)
+    select.saved.assign(options.saved->begin(), options.saved->end());
   manager.addPass(graph::createSelectRewrites(select));
 }
 

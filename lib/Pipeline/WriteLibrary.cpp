@@ -37,6 +37,12 @@ static std::optional<LibraryModule> compileForTarget(Compilation &compilation) {
 static std::optional<LibraryModule> compileForTargets(ArrayRef<std::unique_ptr<Compilation>> compilations) {
   if (compilations.size() == 1)
     return compileForTarget(*compilations.front());
+  // One interface for all: what the code for the first device leaves for gradients.
+  if (failed(compilations.front()->advance(Stage::Graph)))
+    return std::nullopt;
+  for (const std::unique_ptr<Compilation> &other : compilations.drop_front())
+    if (const auto &left = compilations.front()->left())
+      other->leave(*left);
   std::optional<LibraryModule> library;
   for (const std::unique_ptr<Compilation> &compilation : compilations) {
     std::optional<LibraryModule> code = compileForTarget(*compilation);

@@ -148,6 +148,11 @@ static LogicalResult evalSaved(AttnFrame &frame, attn::SavedOp op) {
   return success();
 }
 
+static LogicalResult evalKeep(AttnFrame &frame, attn::KeepOp op) {
+  frame.set(op.getResult(), frame[op.getSource()]);
+  return success();
+}
+
 static LogicalResult evalUnpool(AttnFrame &frame, attn::UnpoolOp op) {
   const Array &source = frame[op.getSource()];
   Array result(frame[op.getLike()].shape());
@@ -244,6 +249,6 @@ static LogicalResult evalOnlyBlocks(AttnFrame &frame, attn::OnlyBlocksOp op) {
 }
 
 void attune::reference::addGradientTerms(Evaluators &all) {
-  all.add(evalAdd, evalMultiply, evalScale, evalSpread, evalSumHeads, evalPlaceHeads, evalExisting, evalSaved, evalUnpool, evalSoftmaxWeights,
+  all.add(evalAdd, evalMultiply, evalScale, evalSpread, evalSumHeads, evalPlaceHeads, evalExisting, evalKeep, evalSaved, evalUnpool, evalSoftmaxWeights,
           evalSoftcapGradient, evalDistanceSums, evalDecaySums, evalOnlyBlocks, evalDenominatorGradient);
 }

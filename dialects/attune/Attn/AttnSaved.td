@@ -35,4 +35,29 @@ def Attn_SavedOp : Attn_Op<"saved", [AllTypesMatch<["given", "computed", "result
   let hasVerifier = 1;
 }
 
+def Attn_KeepOp : Attn_Op<"keep", [AllTypesMatch<["source", "result"]>]> {
+  let summary = "What a forward pass leaves for the backward pass, where a run asks for it";
+  let description = [{
+        result = source
+
+    The result is one of the function, which a run may leave out. Where it is there, the kernels that make `source` write it into that tensor, and
+    what reads `source` reads it there; where it is not, it lies in a workspace. Kernels that only such results need are not run where none of them is
+    there.
+
+    Constraints: A102: `result` is returned by the function, and read by nothing else.
+
+    ```mlir
+    func.func @keep(%x: tensor<2x200x64xf32>, %w: tensor<64x128xf32>) -> tensor<2x4x200x32xf32> {
+      %q = attn.project %x, %w : tensor<2x200x64xf32>, tensor<64x128xf32> -> tensor<2x4x200x32xf32>
+      %left = attn.keep %q : tensor<2x4x200x32xf32>
+      return %left : tensor<2x4x200x32xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_Floats:$source);
+  let results = (outs Attn_Floats:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
 #endif // ATTUNE_ATTN_SAVED_TD

@@ -91,6 +91,13 @@ LogicalResult SavedOp::verify() {
   return success();
 }
 
+LogicalResult KeepOp::verify() {
+  if (!getResult().hasOneUse() || !(*getResult().user_begin())->hasTrait<OpTrait::IsTerminator>()) // A102
+    return emitOpError() << "expected a result that the function returns and nothing else reads, but got " << llvm::range_size(getResult().getUses())
+                         << " uses of it";
+  return success();
+}
+
 LogicalResult UnpoolOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getSource()), like = shapeOf(getLike());
   if (!ShapedType::isDynamic(x[2]) && !divides(x[2], like[2])) // A34

@@ -16,7 +16,8 @@ inline constexpr llvm::StringLiteral gradientsAttr = "attn.gradients";
 
 /// Builds @NAME_backward behind a function of attn ops with `attn.gradients`, as the pass `attn-differentiate` says. An error, at the op or the
 /// argument that has none, where something has no gradient. With `linear`, attention of features is differentiated as what goes through states where it can be,
-/// in time O(n), in place of weights of pairs. With `save` it takes what the forward function leaves for it (KeepForBackward.h).
+/// in time O(n), in place of weights of pairs. With `save` it takes what the forward function leaves for it, by the list `attn.saved` of that function if it
+/// has one (KeepForBackward.h).
 mlir::FailureOr<mlir::func::FuncOp> buildBackward(mlir::func::FuncOp forward, bool linear = false, bool save = false);
 } // namespace attune::graph
 

@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of exact attention a backward pass needs o and the logarithms of the rows' sums. A forward pass has both at hand; to compute them again is two
-// of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among
-// its results, and the backward function takes `saved.o` and `saved.lse`, each of which a run may leave out.
+// A backward pass computes again what it reads of the forward pass, unless a run has left it. Of exact attention whose output is the function's it
+// needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is two of the
+// seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
+//
+// What else could be left (`savePoints`) is left where that is cheaper than to compute it again, which selection says of the plan that it takes
+// (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_GRAPH_KEEPFORBACKWARD_H
@@ -18,7 +21,14 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace attune::graph {
+/// Names, without `saved.`, of what a forward function leaves: a list of strings at the function, once that is decided.
+inline constexpr llvm::StringLiteral savedAttr = "attn.saved";
+
 /// The softmax attention whose output is a result of the function, where a backward pass takes what it leaves; null if there is none. With
 /// permission for another function (`attn.allow`) nothing is kept: which one is computed is not known before prices are. Nor is it of image
 /// blocks, whose rows lie in another order.
@@ -29,6 +39,30 @@ attn::SoftmaxOp withSums(attn::SoftmaxOp softmax);
 
 /// Has the function return `saved.lse`, unless it returns those numbers already.
 void keepForBackward(mlir::func::FuncOp function);
+
+/// What a run could leave: the first results of an op, by their names.
+struct SavePoint {
+  mlir::Operation *op;
+  llvm::SmallVector<std::string, 2> names;
+};
+
+/// Of a function, or a plan of it: the queries, keys and values that a layer projects (`q`, `k`, `v`, by their weights wq, wk, wv), keys and values
+/// over fewer slots (`slots_k`, `slots_v`), output and sums of an exact attention behind which something else follows (`o`, `lse`).
+llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function);
+
+/// Which of them the backward pass of the function reads, by their names; none if it has no backward pass.
+std::vector<std::string> savedThatBackwardReads(mlir::func::FuncOp function);
+
+/// The op of a plan whose kernels store what that point of the function is; null if none do, as where a projection takes place in the load of its reader.
+mlir::Operation *storingOp(mlir::func::FuncOp plan, const SavePoint &wanted);
+
+/// Has a plan return what those names say. What it does not store is made beside the rest, as the function that the plan is of
+/// has it.
+void keepInPlan(mlir::func::FuncOp plan, mlir::func::FuncOp original, llvm::ArrayRef<std::string> names);
+
+/// The names that a function's attribute `attn.saved` lists; nothing if it has none.
+std::optional<std::vector<std::string>> savedNames(mlir::func::FuncOp function);
+void setSavedNames(mlir::func::FuncOp function, llvm::ArrayRef<std::string> names);
 } // namespace attune::graph
 
 #endif // ATTUNE_GRAPH_KEEPFORBACKWARD_H

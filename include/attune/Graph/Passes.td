@@ -54,6 +54,8 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">,
     ListOption<"allowed", "allow", "std::string", "an approximate law that may change the function">,
     Option<"offers", "offers", "bool", "false", "price approximate laws that are not allowed too, and say so in remarks">,
+    Option<"save", "save", "bool", "false", "have functions with `attn.gradients` return what is left for these (attn-differentiate=save)">,
+    ListOption<"saved", "saved", "std::string", "with save: what of that is left whatever it costs">,
     Option<"threads", "threads", "int64_t", "0", "cores of a CPU to price for; 0: those of the device">,
     Option<"place", "place", "int64_t", "0", "which plan to take in the order of prices; 0: the cheapest">
   ];
@@ -100,7 +102,8 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"linear", "linear", "bool", "false", "differentiate attention of features as what goes through states, in time O(n), where it can be">,
-    Option<"save", "save", "bool", "false", "take what the forward pass leaves, `saved.o` and `saved.lse` of exact attention, as arguments behind the others">
+    Option<"save", "save", "bool", "false",
+           "take what the forward pass leaves as arguments behind the others: what `attn.saved` lists, else `saved.o` and `saved.lse` of exact attention">
   ];
   let statistics = [Statistic<"numFunctions", "functions-differentiated", "Number of functions whose gradients were built">];
   let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::func::FuncDialect"];

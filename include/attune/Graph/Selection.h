@@ -42,6 +42,13 @@ struct SelectOptions {
   std::vector<std::string> allowed = {};
   /// Whether approximate laws that nobody allowed are priced too: for people.
   bool offers = false;
+  /// Whether functions with gradients return what is left for these (KeepForBackward.h): where that is cheaper than to compute it again, or as the
+  /// pin `save` says.
+  bool save = false;
+  /// That pin, "none" or "all", which is no pin of a form; empty: there is none.
+  std::string savePin = {};
+  /// Names that are left in place of that choice, as those of the same library's code for another device.
+  std::optional<std::vector<std::string>> saved = {};
 };
 
 /// One form that a law offered for one op.
@@ -108,6 +115,16 @@ struct ConsentOffer {
   double seconds = 0; ///< of that plan, at the selection's length
 };
 
+/// What a run could leave for its gradients beside its results, of one op.
+struct SavedTensors {
+  std::vector<std::string> names;
+  double bytes = 0;        ///< at the selection's length
+  double again = 0;        ///< seconds of the kernels that would compute it again
+  double moved = 0;        ///< seconds to write it to main memory and to read it back
+  bool stored = true;      ///< the plan stores it anyway
+  bool taken = false;
+};
+
 /// Everything decided about one function of the module.
 struct FunctionSelection {
   std::string function, device;
@@ -129,6 +146,8 @@ struct FunctionSelection {
   std::vector<Pin> unbound;        ///< pins that are in none of the plans
   bool isSoftmax = false; ///< the function is exact softmax
   std::optional<int64_t> leftBytes; ///< what a run leaves for its gradients (KeepForBackward.h); none: it has none
+  std::vector<SavedTensors> saved;  ///< what else it could leave
+  bool savedByPin = false;          ///< the pin `save` decides of that
   std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first

@@ -76,14 +76,16 @@ public:
   /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.
   void multiplyBy(llvm::StringRef products) { productsName = products.str(); }
 
-  /// From now on the function is that of the gradients of what was opened, which asks for some (attn-differentiate), and the library NAME_backward.
-  /// Before the first stage. An error where something has no gradient.
-  mlir::LogicalResult takeGradients();
+  /// From now on functions leave these tensors for their gradients (KeepForBackward.h), as the code of the same library for another device does.
+  void leave(std::vector<std::string> names) { saved = std::move(names); }
+  /// What the function leaves for its gradients, by the prices of its plan; nothing before the first stage, and of a function without gradients.
+  const std::optional<std::vector<std::string>> &left() const { return saved; }
 
   /// Whether what was opened asks for gradients, and this is not a compilation of them.
   bool hasGradients() const;
 
-  /// A compilation of those, by the same options; null after a message.
+  /// A compilation of those by the same options, of the library NAME_backward; null after a message, as where something has no gradient. It takes what
+  /// this function leaves for it.
   std::unique_ptr<Compilation> backward();
 
   /// LLVM generates code for a CPU as it comes, for tests of many specs.
@@ -129,6 +131,9 @@ private:
   bool useModule(llvm::MemoryBufferRef bytes, int &status);
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult describe();
+  mlir::LogicalResult takeGradients(const std::vector<std::string> &given);
+  /// What the function leaves, by its plan.
+  std::vector<std::string> decideLeft();
 
   llvm::raw_ostream &errors;
   std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync", moduleText;
@@ -138,6 +143,7 @@ private:
   std::optional<Spec> parsed;
   mlir::OwningOpRef<mlir::ModuleOp> root;
   target::LibraryDescription description;
+  std::optional<std::vector<std::string>> saved; ///< what is left for gradients, once that is known
   std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
   int64_t threadCount = 0, planPlace = 0;

@@ -28,6 +28,8 @@ struct GraphOptions {
   int64_t threads = 0;
   /// Which plan to take in the order of prices; 0: the cheapest.
   int64_t place = 0;
+  /// What functions leave for their gradients in place of what prices say; none: as these say.
+  std::optional<std::vector<std::string>> saved = {};
 };
 
 /// attn → attn: laws and selection.

@@ -284,3 +284,14 @@ func.func @f(%a: tensor<1x2x6xf32>, %b: tensor<1x2x6xf32>) {
   %s = attn.saved %c else %a : tensor<1x2x6xf32>
   return
 }
+
+// -----
+
+// A102
+func.func @f(%a: tensor<1x2x6x8xf32>, %b: tensor<1x2x6x8xf32>) -> tensor<1x2x6x8xf32> {
+  %c = attn.add %a, %b : tensor<1x2x6x8xf32>
+  // expected-error @below {{expected a result that the function returns and nothing else reads, but got 2 uses of it}}
+  %s = attn.keep %c : tensor<1x2x6x8xf32>
+  %d = attn.add %s, %b : tensor<1x2x6x8xf32>
+  return %s : tensor<1x2x6x8xf32>
+}

@@ -59,6 +59,13 @@ func.func @saved(%given: tensor<2x4x200xf32>, %sums: tensor<2x4x200xf32>) {
   return
 }
 
+func.func @keep(%x: tensor<2x200x64xf32>, %w: tensor<64x128xf32>) -> tensor<2x4x200x32xf32> {
+  %q = attn.project %x, %w : tensor<2x200x64xf32>, tensor<64x128xf32> -> tensor<2x4x200x32xf32>
+  // CHECK: attn.keep %{{.*}} : tensor<2x4x200x32xf32>
+  %left = attn.keep %q : tensor<2x4x200x32xf32>
+  return %left : tensor<2x4x200x32xf32>
+}
+
 func.func @blocks(%w: tensor<2x4x128x128xf32>) {
   // CHECK: attn.only_blocks %{{.*}} {block = 32 : i64, outside} : tensor<2x4x128x128xf32>
   %d = attn.only_blocks %w {block = 32 : i64, outside} : tensor<2x4x128x128xf32>
