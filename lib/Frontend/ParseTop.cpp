@@ -163,6 +163,17 @@ static void parseAllow(Fields &top) {
   }
 }
 
+/// One of its forms, or a number of bytes a token.
+static void parseSavePin(Fields &pin) {
+  ScalarValue value = scalarOf(*pin.valueOf(graph::savePin));
+  std::string form = value.isSize() ? std::to_string(*value.integer) : value.type == ScalarValue::String ? value.string.str() : "";
+  if (graph::isSaveForm(form))
+    return pin.parseState().spec.pin.push_back({graph::savePin.str(), form});
+  llvm::ArrayRef<llvm::StringRef> forms = graph::saveForms;
+  pin.wrongValue(graph::savePin, "one of " + joinNames(forms) + ", or a positive number of bytes a token, for 'save'",
+                 suggestionNote(form, forms, "choose one of them"));
+}
+
 static void parsePin(Fields &top) {
   Fields pin = top.submap("pin", "pin");
   llvm::SmallVector<llvm::StringRef> names = graph::lawNames();
@@ -175,8 +186,7 @@ static void parsePin(Fields &top) {
         top.parseState().spec.pin.push_back({law.str(), forms[*form].str()});
   }
   if (pin.has(graph::savePin))
-    if (std::optional<unsigned> form = pin.choice(graph::savePin, graph::saveForms))
-      top.parseState().spec.pin.push_back({graph::savePin.str(), graph::saveForms[*form].str()});
+    parseSavePin(pin);
 }
 
 void parseLaws(Fields &top) {

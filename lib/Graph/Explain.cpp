@@ -165,20 +165,22 @@ static void explainWork(const FunctionSelection &function, llvm::raw_ostream &ou
 /// "q", or "o and lse".
 static std::string namesOf(const SavedTensors &saved) { return llvm::join(saved.names, " and "); }
 
-static void explainSaved(const SavedTensors &saved, bool pinned, llvm::raw_ostream &out) {
+static void explainSaved(const SavedTensors &saved, llvm::StringRef pin, llvm::raw_ostream &out) {
   out << "  for its gradients a run " << (saved.taken ? "leaves " : "does not leave ") << namesOf(saved) << ", " << printBytes(saved.bytes)
-      << (pinned ? ", as is pinned: " : ": ");
-  if (saved.stored)
-    out << "to compute it again takes " << printSeconds(saved.again) << ", to write and to read it " << printSeconds(saved.moved) << "\n";
-  else
-    out << "this plan stores none, and to make it for them takes as long as to compute it again\n";
+      << (pin.empty() ? ": " : ", with the pin save: " + pin.str() + ": ") << "to compute it again takes " << printSeconds(saved.again)
+      << ", to read it " << printSeconds(saved.moved) << (saved.stored ? "\n" : ", but this plan does not store it\n");
 }
 
 static void explainLeft(const FunctionSelection &function, llvm::raw_ostream &out) {
   if (!function.leftBytes)
     return;
   for (const SavedTensors &saved : function.saved)
-    explainSaved(saved, function.savedByPin, out);
+    explainSaved(saved, function.savePin, out);
+  double left = *function.leftBytes;
+  for (const SavedTensors &saved : function.saved)
+    left += saved.taken ? saved.bytes : 0;
+  if (left > *function.leftBytes)
+    out << "  that is " << printBytes(left) << " in all, " << printBytes(left / (function.batch * std::max(function.queries, function.keys))) << " a token\n";
   if (!function.saved.empty() && !*function.leftBytes)
     return;
   if (*function.leftBytes)

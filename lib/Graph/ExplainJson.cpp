@@ -62,10 +62,8 @@ static llvm::json::Object jsonOf(const ConsentOffer &offer) {
 }
 
 static llvm::json::Object jsonOf(const SavedTensors &saved) {
-  llvm::json::Object object{{"names", llvm::json::Array(saved.names)}, {"bytes", saved.bytes}, {"taken", saved.taken}, {"stored", saved.stored}, {"moved_seconds", saved.moved}};
-  if (saved.stored)
-    object["again_seconds"] = saved.again;
-  return object;
+  return llvm::json::Object{{"names", llvm::json::Array(saved.names)}, {"bytes", saved.bytes}, {"taken", saved.taken}, {"stored", saved.stored},
+                            {"again_seconds", saved.again}, {"read_seconds", saved.moved}};
 }
 
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
@@ -119,7 +117,6 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
     for (const SavedTensors &each : function.saved)
       saved.push_back(jsonOf(each));
     object["saved"] = std::move(saved);
-    object["saved_by_pin"] = function.savedByPin;
   }
   object["forms"] = function.takenForms;
   object["rejected"] = std::move(rejected);

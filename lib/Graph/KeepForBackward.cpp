@@ -91,6 +91,12 @@ static StringRef argumentName(func::FuncOp function, Value value) {
   return name ? name.getValue() : StringRef();
 }
 
+/// "q" for what wq projects; empty for other weights.
+static StringRef nameByWeight(func::FuncOp function, attn::ProjectOp project) {
+  StringRef weight = argumentName(function, project.getWeight());
+  return llvm::is_contained({"wq", "wk", "wv"}, weight) ? weight.drop_front() : StringRef();
+}
+
 /// The only exact attention of a function, where its output is none of the results.
 static attn::SoftmaxOp innerSoftmax(func::FuncOp function) {
   auto all = llvm::to_vector(function.getOps<attn::SoftmaxOp>());
@@ -105,11 +111,12 @@ SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
   attn::SoftmaxOp inner = innerSoftmax(function);
   for (Operation &op : function.getOps()) {
     if (auto project = dyn_cast<attn::ProjectOp>(op)) {
-      StringRef weight = argumentName(function, project.getWeight());
-      if (llvm::is_contained({"wq", "wk", "wv"}, weight))
-        points.push_back({&op, {weight.drop_front().str()}});
+      if (StringRef tokens = nameByWeight(function, project); !tokens.empty())
+        points.push_back({&op, {tokens.str()}});
     } else if (auto compress = dyn_cast<attn::CompressOp>(op)) {
       StringRef tokens = argumentName(function, compress.getSource());
+      if (auto project = compress.getSource().getDefiningOp<attn::ProjectOp>())
+        tokens = nameByWeight(function, project);
       if (llvm::is_contained({"k", "v"}, tokens))
         points.push_back({&op, {("slots_" + tokens).str()}});
     } else if (inner && &op == inner.getOperation()) {

@@ -6,13 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tensor that a run leaves was stored by its kernels anyway, and lies in main memory by the time that gradients are computed: it is written there and
-// read back. One that it does not leave costs the kernels that made it once more. Both are prices of the plan at the length at which prices are told.
+// A tensor that a run leaves was stored by its kernels anyway. By the time that gradients are computed it has left the caches: it is read from main
+// memory. One that is not left costs the kernels that made it once more. Both are prices of the plan at a length. So plans that do not store what
+// gradients read, as where projections take place in the load of their readers, are dearer than they look where gradients follow.
 //
-//===----------------------------------------------------------------------===//
 #include "Selector.h"
 
+#include "attune/Graph/Differentiate.h"
 #include "attune/Graph/KeepForBackward.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace attune;
@@ -36,29 +39,85 @@ static double bytesOf(const SavePoint &point, const RuntimeSizes &sizes) {
   return point.names.size() == 1 ? bytes : bytes + 4 * bytes / (width * entry);
 }
 
-void Selector::describeSaved(FunctionSelection &selection) {
-  std::vector<std::string> read = savedThatBackwardReads(function);
-  if (read.empty())
+/// Seconds that it takes to read what a point has left.
+static double movedSeconds(const SavePoint &point, const RuntimeSizes &sizes, const cost::DeviceDescription &device) {
+  return bytesOf(point, sizes) / device.mainBytesPerSecond;
+}
+
+void Selector::findSaved() {
+  if (!options.save || !function->hasAttr(gradientsAttr))
     return;
-  Candidate &plan = candidates[chosenAt(selection.length)];
-  RuntimeSizes sizes = lengths->sizesAt(selection.length);
-  SmallVector<Operation *> ops = opsOfAttentions(*plan.function);
-  std::vector<PricedKernel> kernels = metric.kernels(plan.priced, sizes);
-  selection.savedByPin = !options.savePin.empty();
-  for (const SavePoint &point : savePoints(function)) {
-    SavedTensors saved;
-    llvm::copy_if(point.names, std::back_inserter(saved.names), [&](const std::string &name) { return llvm::is_contained(read, name); });
-    if (saved.names.empty())
-      continue;
-    Operation *stored = storingOp(*plan.function, point);
-    saved.stored = stored;
-    saved.bytes = bytesOf(point, sizes);
-    saved.moved = 2 * saved.bytes / options.device.mainBytesPerSecond;
-    for (const PricedKernel &kernel : kernels)
-      if (stored && llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == stored; }))
-        saved.again += kernel.price.seconds();
-    bool isNamed = options.saved && llvm::is_contained(*options.saved, saved.names.front());
-    saved.taken = options.saved ? isNamed : selection.savedByPin ? options.savePin == "all" : saved.again > saved.moved;
-    selection.saved.push_back(std::move(saved));
+  std::vector<std::string> read = savedThatBackwardReads(function);
+  for (SavePoint &point : savePoints(function)) {
+    llvm::erase_if(point.names, [&](const std::string &name) { return !llvm::is_contained(read, name); });
+    if (!point.names.empty())
+      saved.push_back(std::move(point));
   }
+  for (Candidate &candidate : candidates) {
+    std::vector<Operation *> &ops = storing.emplace_back();
+    for (const SavePoint &point : saved)
+      ops.push_back(storingOp(*candidate.function, point));
+  }
+}
+
+double Selector::secondsOf(Operation *op, unsigned candidate, int64_t length) {
+  SmallVector<Operation *> ops = opsOfAttentions(*candidates[candidate].function);
+  double seconds = 0;
+  for (const PricedKernel &kernel : metric.kernels(candidates[candidate].priced, lengths->sizesAt(length)))
+    if (llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == op; }))
+      seconds += kernel.price.seconds();
+  return seconds;
+}
+
+double Selector::againSeconds(unsigned point, int64_t length) {
+  for (auto [candidate, ops] : llvm::enumerate(storing))
+    if (ops[point])
+      return secondsOf(ops[point], candidate, length);
+  return 0;
+}
+
+double Selector::trainedSeconds(unsigned candidate, int64_t length) {
+  double total = seconds(candidate, length);
+  if (options.savePin == "none")
+    return total;
+  for (auto [place, point] : llvm::enumerate(saved)) {
+    double again = againSeconds(place, length);
+    total += storing[candidate][place] ? std::min(again, movedSeconds(point, lengths->sizesAt(length), options.device)) : again;
+  }
+  return total;
+}
+
+/// The most bytes a token that the pin lets a run leave.
+static double mostBytes(StringRef pin) {
+  int64_t bytes = 0;
+  return pin.getAsInteger(10, bytes) ? std::numeric_limits<double>::infinity() : static_cast<double>(bytes);
+}
+
+/// Takes, of what is worth leaving, that which saves the most time a byte, as long as there is room.
+static void takeWithin(double most, std::vector<SavedTensors> &all) {
+  std::vector<SavedTensors *> order;
+  for (SavedTensors &each : all)
+    if (each.stored && each.again > each.moved)
+      order.push_back(&each);
+  llvm::stable_sort(order, [](const SavedTensors *a, const SavedTensors *b) { return (a->again - a->moved) / a->bytes > (b->again - b->moved) / b->bytes; });
+  for (SavedTensors *each : order)
+    if (each->bytes <= most)
+      each->taken = true, most -= each->bytes;
+}
+
+void Selector::describeSaved(FunctionSelection &selection) {
+  unsigned plan = chosenAt(selection.length);
+  RuntimeSizes sizes = lengths->sizesAt(selection.length);
+  selection.savePin = options.savePin;
+  for (auto [place, point] : llvm::enumerate(saved)) {
+    SavedTensors each{{point.names.begin(), point.names.end()}};
+    each.stored = storing[plan][place];
+    each.bytes = bytesOf(point, sizes);
+    each.moved = movedSeconds(point, sizes, options.device);
+    each.again = each.stored ? secondsOf(storing[plan][place], plan, selection.length) : againSeconds(place, selection.length);
+    each.taken = options.saved ? llvm::is_contained(*options.saved, each.names.front()) : options.savePin == "all";
+    selection.saved.push_back(std::move(each));
+  }
+  if (!options.saved && options.savePin != "all" && options.savePin != "none")
+    takeWithin(mostBytes(options.savePin) * static_cast<double>(sizes.batch * std::max(sizes.queries, sizes.keys)), selection.saved);
 }

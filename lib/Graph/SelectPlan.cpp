@@ -231,7 +231,7 @@ SmallVector<unsigned> Selector::ranked(int64_t length) {
   auto indices = llvm::seq<unsigned>(0, candidates.size());
   auto isAllowed = [&](unsigned index) { return candidates[index].allowed && !candidates[index].steps; };
   SmallVector<unsigned> allowed = llvm::filter_to_vector(indices, isAllowed);
-  llvm::stable_sort(allowed, [&](unsigned a, unsigned b) { return seconds(a, length) < seconds(b, length); });
+  llvm::stable_sort(allowed, [&](unsigned a, unsigned b) { return trainedSeconds(a, length) < trainedSeconds(b, length); });
   for (unsigned plan : allowed)
     ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << plan << " takes "
                    << llvm::format("%.4g", seconds(plan, length)) << " s at length " << length;
@@ -249,7 +249,7 @@ LogicalResult Selector::solve() {
       if (candidate.steps)
         allowed.push_back(index);
     llvm::sort(allowed);
-    auto price = [&](unsigned plan, int64_t length) { return seconds(allowed[plan], length); };
+    auto price = [&](unsigned plan, int64_t length) { return trainedSeconds(allowed[plan], length); };
     segments = solveThresholds(allowed.size(), price, lengths->longest(), mostPlans);
     for (Segment &segment : segments)
       segment.plan = allowed[segment.plan];
@@ -277,6 +277,7 @@ FailureOr<FunctionPlans> Selector::run() {
     return FunctionPlans();
   lengths.emplace(sizesOf(*candidates.front().function));
   addSteps();
+  findSaved();
   if (failed(solve()))
     return failure();
   FunctionPlans result;

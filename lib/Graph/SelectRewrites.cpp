@@ -79,8 +79,8 @@ static LogicalResult checkPins(Location module, ArrayRef<Pin> pins) {
   for (const Pin &pin : pins) {
     const RewriteLaw *law = findLaw(pin.law);
     if (pin.law == savePin) {
-      if (!llvm::is_contained(saveForms, pin.form))
-        return refuseName(module, "what a run leaves for its gradients", "in the pin " + pin.law, pin.form, saveForms);
+      if (!isSaveForm(pin.form))
+        return refuseName(module, "a number of bytes a token, or what a run leaves for its gradients", "in the pin " + pin.law, pin.form, saveForms);
       if (!pinned.insert(pin.law).second)
         return emitError(module) << "expected one pin of " << pin.law << ", but got several";
       continue;

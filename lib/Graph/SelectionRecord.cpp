@@ -268,8 +268,7 @@ void Selector::describe(FunctionSelection &selection) {
     attn::SoftmaxOp kept = keptSoftmax(function);
     int64_t heads = kept ? kept.getQuery().getType().getDimSize(1) : 0;
     selection.leftBytes = 4 * selection.batch * heads * selection.queries;
-    if (options.save)
-      describeSaved(selection);
+    describeSaved(selection);
   }
   selection.exact = compareWithSoftmax();
   describeRejected(selection);

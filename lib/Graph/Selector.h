@@ -16,6 +16,7 @@
 
 #include "LengthModel.h"
 #include "SelectPlan.h"
+#include "attune/Graph/KeepForBackward.h"
 
 #include <map>
 
@@ -84,6 +85,14 @@ private:
   void describeSingle(FunctionSelection &selection);
 
   // SavePrices.cpp
+  /// Finds what plans could leave for gradients, and which of their ops store it.
+  void findSaved();
+  /// What a point costs the backward pass: its kernels again, of a plan that has them.
+  double againSeconds(unsigned point, int64_t length);
+  /// Seconds of the kernels of an op of a plan.
+  double secondsOf(mlir::Operation *op, unsigned candidate, int64_t length);
+  /// Seconds by which plans are compared: where gradients follow, with what the plan does not leave for them.
+  double trainedSeconds(unsigned candidate, int64_t length);
   /// What the plan at the selection's length could leave for gradients, and what of it is left.
   void describeSaved(FunctionSelection &selection);
 
@@ -127,6 +136,8 @@ private:
   const SelectOptions &options;
   Memo memo;
   Metric metric;
+  std::vector<SavePoint> saved;                     ///< what backward passes read that plans could leave
+  std::vector<std::vector<mlir::Operation *>> storing; ///< of each candidate and point the op that stores it, or null
   std::optional<LengthModel> lengths;
   std::vector<Candidate> candidates;
   std::map<int64_t, std::vector<double>> secondsAt; ///< of every candidate at a length, NaN where nobody has asked

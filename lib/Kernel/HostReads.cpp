@@ -292,8 +292,8 @@ FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp
       return failure();
   }
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source, 0)), 0, shape[1],
-                shape[3], {}};
+  Value own = site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source, 0));
+  Tokens result{orKept(op.getResult(), own), 0, shape[1], shape[3], {}};
   if (failed(buildKernel(slotProjectionRegion(problem, input, *projection, result))))
     return failure();
   return result;

@@ -14,7 +14,7 @@
 //     source = tile.either left, own        kernels that nothing else needs, over grids of heads · asked
 //                                           asked = min(Σ entries of the tensors that are left, 1)
 //
-// What those kernels read is made before, since others may read it too.
+// What those kernels read is made before, if others read it too.
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
@@ -69,9 +69,13 @@ Value HostBuilder::orKept(Value value, Value own) {
 
 LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   SmallVector<Value> results, left;
-  for (Value result : function.getBody().front().getTerminator()->getOperands())
-    if (result.getDefiningOp<attn::KeepOp>() || missing.contains(result))
+  for (Value result : function.getBody().front().getTerminator()->getOperands()) {
+    auto keep = result.getDefiningOp<attn::KeepOp>();
+    if (keep && placeOf(keep.getSource())) // made for others
+      missing.remove(result);
+    else if (missing.contains(result))
       results.push_back(result), left.push_back(memory(result));
+  }
   Block &block = *site.host.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();
   const llvm::SmallPtrSet<Operation *, 8> none;
@@ -91,7 +95,7 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
 LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
   Operation *op = attn::SavedOp(saved.front()).getComputed().getDefiningOp();
   for (Value operand : op->getOperands())
-    if (auto type = cast<RankedTensorType>(operand.getType()); type.getRank() == 4 && failed(read(operand)))
+    if (auto type = cast<RankedTensorType>(operand.getType()); type.getRank() == 4 && !operand.hasOneUse() && failed(read(operand)))
       return failure();
   Block &block = *site.host.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();

@@ -45,7 +45,7 @@ struct SelectOptions {
   /// Whether functions with gradients return what is left for these (KeepForBackward.h): where that is cheaper than to compute it again, or as the
   /// pin `save` says.
   bool save = false;
-  /// That pin, "none" or "all", which is no pin of a form; empty: there is none.
+  /// That pin, which is no pin of a form: "none", "all", or the most bytes a token; empty: there is none.
   std::string savePin = {};
   /// Names that are left in place of that choice, as those of the same library's code for another device.
   std::optional<std::vector<std::string>> saved = {};
@@ -119,8 +119,8 @@ struct ConsentOffer {
 struct SavedTensors {
   std::vector<std::string> names;
   double bytes = 0;        ///< at the selection's length
-  double again = 0;        ///< seconds of the kernels that would compute it again
-  double moved = 0;        ///< seconds to write it to main memory and to read it back
+  double again = 0;        ///< seconds of the kernels that compute it again
+  double moved = 0;        ///< seconds to read it from main memory
   bool stored = true;      ///< the plan stores it anyway
   bool taken = false;
 };
@@ -147,7 +147,7 @@ struct FunctionSelection {
   bool isSoftmax = false; ///< the function is exact softmax
   std::optional<int64_t> leftBytes; ///< what a run leaves for its gradients (KeepForBackward.h); none: it has none
   std::vector<SavedTensors> saved;  ///< what else it could leave
-  bool savedByPin = false;          ///< the pin `save` decides of that
+  std::string savePin;              ///< which decides of that; empty: there is none
   std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
