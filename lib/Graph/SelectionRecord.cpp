@@ -265,7 +265,7 @@ void Selector::describe(FunctionSelection &selection) {
   describeSingle(selection);
   selection.isSoftmax = !withExactSoftmax(function);
   if (function->hasAttr(gradientsAttr)) {
-    attn::SoftmaxOp kept = keptSoftmax(function);
+    attn::SoftmaxOp kept = options.savePin == "none" ? attn::SoftmaxOp() : keptSoftmax(function);
     int64_t heads = kept ? kept.getQuery().getType().getDimSize(1) : 0;
     selection.leftBytes = 4 * selection.batch * heads * selection.queries;
     describeSaved(selection);

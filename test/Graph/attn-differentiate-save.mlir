@@ -34,9 +34,34 @@ func.func @values(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x1
 // Which function is computed is not known where another is permitted.
 // CHECK-LABEL: func.func @permitted_backward(
 // CHECK-NOT:     attn.saved
+// CHECK:         return
 func.func @permitted(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
     -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.allow = ["local"], attn.gradients = ["v"]} {
   %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64}
       : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
   return %o : tensor<1x2x8x16xf32>
+}
+
+// -----
+
+// What a list names is taken of what else the forward pass could leave: here of a layer that says so.
+// CHECK-LABEL: func.func @layer_backward(
+// CHECK-SAME:    %[[K:arg[0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "saved.k"}, %[[O:arg[0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "saved.o"},
+// CHECK-SAME:    %[[LSE:arg[0-9]+]]: tensor<1x2x8xf32> {attn.name = "saved.lse"})
+// CHECK-NEXT:    attn.project %{{.*}}, %arg1
+// CHECK-NEXT:    %[[OWN:.*]] = attn.project %{{.*}}, %arg2
+// CHECK-NEXT:    %[[KEY:.*]] = attn.saved %[[K]] else %[[OWN]] : tensor<1x2x8x16xf32>
+// CHECK:         attn.softmax %{{.*}}, %[[KEY]], %{{.*}}
+// CHECK:         attn.saved %[[O]] else
+// CHECK:         attn.saved %[[LSE]] else
+// CHECK:         attn.softmax_weights %{{.*}}, %[[KEY]] lse
+func.func @layer(%x: tensor<1x8x24xf32> {attn.name = "x"}, %wq: tensor<24x32xf32> {attn.name = "wq", attn.parameter}, %wk: tensor<24x32xf32> {attn.name = "wk", attn.parameter},
+                 %wv: tensor<24x32xf32> {attn.name = "wv", attn.parameter}, %wo: tensor<32x24xf32> {attn.name = "wo", attn.parameter})
+    -> (tensor<1x8x24xf32> {attn.name = "y"}) attributes {attn.gradients = ["x", "wo"], attn.saved = ["k", "o", "lse"]} {
+  %q = attn.project %x, %wq : tensor<1x8x24xf32>, tensor<24x32xf32> -> tensor<1x2x8x16xf32>
+  %k = attn.project %x, %wk : tensor<1x8x24xf32>, tensor<24x32xf32> -> tensor<1x2x8x16xf32>
+  %v = attn.project %x, %wv : tensor<1x8x24xf32>, tensor<24x32xf32> -> tensor<1x2x8x16xf32>
+  %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64} : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  %y = attn.project_output %o, %wo : tensor<1x2x8x16xf32>, tensor<32x24xf32> -> tensor<1x8x24xf32>
+  return %y : tensor<1x8x24xf32>
 }
