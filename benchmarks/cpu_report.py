@@ -68,6 +68,12 @@ class Row:
         return self.stored["predicted"] / self.ours - 1
 
 
+def spread(values):
+    """Half of the distance between the quartiles, as a part of the median."""
+    low, _, high = statistics.quantiles(values, n=4)
+    return (high - low) / 2 / statistics.median(values)
+
+
 def bound_now(machine, point, stored):
     """The limit that binds by today's count of what the function needs, at the rates that were measured beside it."""
     if "limits" not in stored:

@@ -28,6 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "utils" / "python")]
 
 # pylint: disable=wrong-import-position
 import cpu_machine
+from cpu_report import spread
 from gated_peers import PEERS, Unavailable, per_token
 from gated_rows import rows
 from library import Library
@@ -126,11 +127,6 @@ def measured(row, args, limits, plain):
             slow[name] = seen[name][-1]
         seen[LIMIT].append(row.multiply_adds() / limits.rate(cpu_machine.MULTIPLY_ADDS))
     return ours, seen, absent
-
-
-def spread(values):
-    low, _, high = statistics.quantiles(values, n=4)
-    return (high - low) / 2 / statistics.median(values)
 
 
 def cells(row, seen):

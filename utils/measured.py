@@ -24,6 +24,7 @@ sys.path[:0] = [str(SOURCE / folder) for folder in ("utils/python", "benchmarks/
 import cpu_report  # noqa: E402
 import freshness  # noqa: E402
 import python_report  # noqa: E402
+import save_report  # noqa: E402
 import steps_report  # noqa: E402
 from cpu_rows import Point, usual_length  # noqa: E402
 
@@ -148,7 +149,8 @@ def reports_behind():
             yield f"{store.name} (benchmarks/cpu.py --store {store.relative_to(SOURCE)} --report)"
     if behind := figures_behind():
         yield f"{', '.join(behind)} (benchmarks/cpu.py --store benchmarks/results/{cpu_report.NEWEST}.json --report)"
-    for name, report, program in (("python.json", python_report, "python_calls.py"), ("steps.json", steps_report, "papers/steps.py")):
+    for name, report, program in (("python.json", python_report, "python_calls.py"), ("steps.json", steps_report, "papers/steps.py"),
+                                  ("save.json", save_report, "save.py")):
         store = RESULTS / name
         table = store.with_suffix(".md").read_text(encoding="utf-8")
         if plain(report.text_of(json.loads(store.read_text(encoding="utf-8")))) != plain(table):
