@@ -97,11 +97,14 @@ static StringRef nameByWeight(func::FuncOp function, attn::ProjectOp project) {
   return llvm::is_contained({"wq", "wk", "wv"}, weight) ? weight.drop_front() : StringRef();
 }
 
-/// The only exact attention of a function, where its output is none of the results.
+/// The only exact attention of a function, where its output is none of the results. What an encoding is added to in the same kernel has no memory.
 static attn::SoftmaxOp innerSoftmax(func::FuncOp function) {
   auto all = llvm::to_vector(function.getOps<attn::SoftmaxOp>());
-  bool isInner = all.size() == 1 && !graph::keptSoftmax(function) && !(all.front().getWindow() && all.front().getWindow()->isGrid());
-  return isInner ? all.front() : attn::SoftmaxOp();
+  if (all.size() != 1 || graph::keptSoftmax(function))
+    return nullptr;
+  attn::SoftmaxOp softmax = all.front();
+  bool isEncoded = llvm::any_of(softmax.getOutput().getUsers(), llvm::IsaPred<attn::LepeOp>);
+  return isEncoded || (softmax.getWindow() && softmax.getWindow()->isGrid()) ? attn::SoftmaxOp() : softmax;
 }
 
 SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
@@ -155,11 +158,12 @@ std::vector<std::string> graph::savedThatBackwardReads(func::FuncOp function) {
 static bool isStored(func::FuncOp plan, Operation *op) {
   auto project = dyn_cast<attn::ProjectOp>(op);
   bool isRead = attn::isFolded(op->getResult(0)) || (project && attn::isInReader(project));
+  Value tokens = op->getResult(0);
   auto isEpilogueOf = [](Operation *user) {
     auto output = dyn_cast<attn::ProjectOutputOp>(user);
     return output && attn::isInEpilogue(output);
   };
-  return !isRead && llvm::none_of(op->getResult(0).getUsers(), isEpilogueOf) && llvm::is_contained(graph::opsOfAttentions(plan), op);
+  return !isRead && llvm::none_of(tokens.getUsers(), isEpilogueOf) && llvm::is_contained(graph::opsOfAttentions(plan), op);
 }
 
 Operation *graph::storingOp(func::FuncOp plan, const SavePoint &wanted) {

@@ -29,6 +29,8 @@ using namespace attune::fusion;
 
 static constexpr SequenceCuts partsOfKeys{/*parts=*/8, /*perPart=*/1, /*chunk=*/512};
 
+static bool hasParts(Value memory) { return cast<MemRefType>(memory.getType()).getRank() == 5; }
+
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 /// The sum over queries of the weights that this is the sum over keys of; null if there is none.
@@ -84,7 +86,7 @@ attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
   if (areMappedApart(rows.getRhs()) || readsSumsOf(sum, rows))
     return nullptr;
   SeenKeys seen = keysOfSum(rows);
-  return seen.window || areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;
+  return !seen.window && areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;
 }
 
 LogicalResult HostBuilder::writePartner(attn::ContractOp sum) {
@@ -117,9 +119,12 @@ SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, 
   return joint;
 }
 
-/// Where rows of a part's sums lie, [part, batch, head, rows, columns].
-static SmallVector<Dimension, 4> placeInPart(const Dimension &columns, Axis head, Axis rows = Axis::Query) {
-  return {entryOf(Axis::Part), entryOf(Axis::Batch), entryOf(head), rowsOf(rows), columns};
+/// Where rows of a part's sums lie, [part, batch, head, rows, columns]; in windows, which see no others' keys, without parts.
+static SmallVector<Dimension, 4> placeInPart(Value memory, const Dimension &columns, Axis head, Axis rows = Axis::Query) {
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(head), rowsOf(rows), columns};
+  if (hasParts(memory))
+    place.insert(place.begin(), entryOf(Axis::Part));
+  return place;
 }
 
 /// The products with a tile of keys, added to what lies there.
@@ -127,7 +132,7 @@ static void appendSums(SmallVectorImpl<RegionOutput> &outputs, const RegionDraft
   attn::ContractOp rows = joint.sum;
   Source w = visibleWeights(rows.getLhs(), draft, {Axis::Query, at.head, at.heads});
   for (auto [x, columns] : llvm::zip_equal(draft.blocks(rows.getRhs(), at), blockColumns(featureWidths(rows.getRhs())))) {
-    SmallVector<Dimension, 4> place = placeInPart(columns, at.head);
+    SmallVector<Dimension, 4> place = placeInPart(joint.memory, columns, at.head);
     Source before = fusion::memory(joint.memory, place, setOf({Axis::Key, Axis::Query}));
     outputs.push_back({term(terms::pairSums(draft.wide(), /*transposed=*/false), {before, w, x}), joint.memory, place});
   }
@@ -144,10 +149,11 @@ SmallVector<RegionOutput, 1> kernel::sumsOfParts(RegionDraft &draft, const Place
 static Source clearParts(const RegionDraft &draft, const Place &at) {
   Stage queries{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   SmallVector<RegionOutput, 1> outputs;
-  AxisSet places = setOf({Axis::Part, Axis::Batch, Axis::Head, Axis::Query});
   for (const RegionDraft::PartSum &joint : draft.partSums)
-    for (const Dimension &columns : blockColumns(featureWidths(attn::ContractOp(joint.sum).getRhs())))
-      outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(columns, Axis::Head)});
+    for (const Dimension &columns : blockColumns(featureWidths(attn::ContractOp(joint.sum).getRhs()))) {
+      AxisSet places = setOf({Axis::Batch, Axis::Head, Axis::Query}) | (hasParts(joint.memory) ? setOf(Axis::Part) : AxisSet());
+      outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(joint.memory, columns, Axis::Head)});
+    }
   Source clear = stream(queries, {terms::nothing(), {}, outputs});
   if (at.head == Axis::Head)
     return clear;
@@ -156,18 +162,21 @@ static Source clearParts(const RegionDraft &draft, const Place &at) {
 
 LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction, ArrayRef<WrittenValue> outputs, const Place &at,
                                         ArrayRef<attn::ContractOp> joint) {
+  bool inParts = !draft.problem.window;
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   Extent &keys = (*extents)[Axis::Key], &part = (*extents)[Axis::Part];
-  part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = partsOfKeys;
-  keys.ofPart = true;
+  if (inParts)
+    part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = partsOfKeys, keys.ofPart = true;
+  keys.causal.reset(); // all keys, of which no query is chosen yet
   draft.plan.extents = extents;
   TileBuilder host(site.host, site.loc);
   Value all = host.dim(keys.memory, keys.dimension), rows = draft.problem.query.memory;
-  Value parts = partsOfKeys.partCount(host, all), batch = host.dim(rows, 0), count = tokenCount(host, rows);
+  Value batch = host.dim(rows, 0), count = tokenCount(host, rows);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   for (attn::ContractOp sum : joint) {
     ArrayRef<int64_t> shape = shapeOf(sum.getResult());
-    Value memory = site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {parts, batch, count});
+    Value memory = inParts ? site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {partsOfKeys.partCount(host, all), batch, count})
+                           : site.workspace({dynamic, shape[1], dynamic, shape[3]}, {batch, count});
     draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
   }
   Stage stage{Axis::Key, draft.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
@@ -175,7 +184,8 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   for (const WrittenValue &each : outputs)
     llvm::append_range(stored, everyRowOf(draft, each, at));
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, at.head);
-  region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
+  if (inParts)
+    region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
   region.effects = {clearParts(draft, at), stream(stage, {terms::nothing(), {}, stored})};
   return buildKernel(region);
 }
@@ -189,13 +199,15 @@ std::optional<Tiles> HostBuilder::sumOfParts(Value value, const RegionDraft &dra
   int64_t tile = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
   for (const Dimension &columns : blockColumns(featureWidths(value))) {
     shapes.push_back({tile, columns.count});
-    loads.push_back(fusion::memory(memory, placeInPart(columns, at.head, at.tokens)));
+    loads.push_back(fusion::memory(memory, placeInPart(memory, columns, at.head, at.tokens)));
   }
+  unsigned tiles = loads.size();
+  Source each = tiles == 1 ? loads.front() : term(terms::blocks(), loads);
+  if (!hasParts(memory))
+    return Tiles{each, llvm::to_vector<2>(llvm::seq<unsigned>(0, tiles)), tiles};
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   (*extents)[Axis::Part].memory = memory;
   Stage parts{Axis::Part, 1, {{"parts", Border::Begin, Border::End, false}}, extents};
-  unsigned tiles = loads.size();
-  Source each = tiles == 1 ? loads.front() : term(terms::blocks(), loads);
   Source sum = stream(parts, {terms::compose(Representation::Plain, shapes), {each}});
   return Tiles{sum, llvm::to_vector<2>(llvm::seq<unsigned>(0, tiles)), tiles};
 }

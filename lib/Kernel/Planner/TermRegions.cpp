@@ -405,7 +405,7 @@ LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction,
   const TermRule *rule = reduction ? ruleOf(reduction) : nullptr;
   SeenKeys seen = rule && rule->keys ? rule->keys(reduction) : SeenKeys();
   for (Operation *op : reads)
-    if (ruleOf(op)->keys && ruleOf(op)->keys(op).window != seen.window)
+    if (ruleOf(op)->keys && !isInParts(op->getResult(0)) && ruleOf(op)->keys(op).window != seen.window)
       return op->emitError() << "expected reductions with one window where an output is made of several (not supported yet)";
   for (const WrittenValue &each : outputs)
     if (each.output.projection && outputs.size() > 1)

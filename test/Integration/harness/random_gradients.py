@@ -91,6 +91,15 @@ def is_conditioned(args, case, interpreted, exact, got, folder):
     return all(is_right(name, gradient) for name, gradient in interpreted.items())
 
 
+def computed(args, way, case, folder):
+    """The gradients of one way, as a text what went wrong; of `saved`, which is given what a forward run has left, nothing where that is nothing."""
+    if way != "saved":
+        return gradients.gradients(args, way, case, folder)
+    folder.mkdir()
+    left = {path: np.load(path) for path in gradients.files_saved(args, case, folder / "files")}
+    return gradients.gradients_given(args, case, folder / "all", left) if left else None
+
+
 def judge(args, seed, folder):
     """(the reason of a refusal, what is wrong): both are empty if all is right. The oracle is slow: it is asked for one seed in ten, and where
     the interpreter, which it judges there, says otherwise."""
@@ -104,7 +113,9 @@ def judge(args, seed, folder):
         if not right:
             return "", f"reference: {said}"
     for way in args.ways:
-        got = gradients.gradients(args, way, case, folder / way)
+        got = computed(args, way, case, folder / way)
+        if got is None:
+            continue
         if isinstance(got, str):
             why = reason(got)
             return why, "" if why else f"{way}: {got}"
