@@ -181,3 +181,28 @@ func.func @windows(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x8x8xf32>
   return %o : tensor<1x1x8x8xf32>
 }
+
+// In windows a program has the keys and the queries of one. What its queries sum up lies where their rows are, without parts.
+// CHECK-LABEL: region @of_windows_key_gradients grid(batch, head)
+// CHECK:         = stage query #attn.window<128> step 64
+// CHECK:           output %{{.*}} to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:         = stage key #attn.window<128> step 64 segments(keys: begin to end masked)
+// CHECK:           = stage query that see key causal #attn.window<128> step 64
+// CHECK:             %[[SUMS:.*]] = pair_sums(
+// CHECK:             output %[[SUMS]] to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:             carry transposed_sums(
+// CHECK-LABEL: region @of_windows_2_tokens grid(batch, head, query tile 64)
+// CHECK:         load workspace0[batch, head, query : rows, 0 : 16]
+func.func @of_windows(%q: tensor<1x2x256x16xf32>, %k: tensor<1x2x256x16xf32>, %lse: tensor<1x2x256xf32>, %c: tensor<1x2x256x16xf32>)
+    -> (tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>) {
+  %w = attn.softmax_weights %q, %k lse(%lse : tensor<1x2x256xf32>) {causal, scale = 0.25 : f64, window = #attn.window<128>}
+      : tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32> -> tensor<1x2x256x256xf32>
+  %a = attn.contract %w[batch, head, query, key], %k[batch, head, key, feature] -> [batch, head, query, feature]
+      : tensor<1x2x256x256xf32>, tensor<1x2x256x16xf32> -> tensor<1x2x256x16xf32>
+  %g = attn.scale %a {factor = 0.25 : f64} : tensor<1x2x256x16xf32> -> tensor<1x2x256x16xf32>
+  %b = attn.contract %w[batch, head, query, key], %q[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x2x256x256xf32>, tensor<1x2x256x16xf32> -> tensor<1x2x256x16xf32>
+  %d = attn.contract %w[batch, head, query, key], %c[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x2x256x256xf32>, tensor<1x2x256x16xf32> -> tensor<1x2x256x16xf32>
+  return %g, %b, %d : tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>
+}

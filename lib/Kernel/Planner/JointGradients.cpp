@@ -12,7 +12,8 @@
 //
 // Weights are made once, for five products of pairs in place of seven. A part adds to rows of its own memory, one tile of keys after another, so
 // sums have an order that sizes alone decide. There are at most eight parts: memory grows by that many times q̄, and no further. On a GPU a program
-// would have too much to do, as it would where the keys are few, for instance compressed ones.
+// would have too much to do, as it would where the keys are few, for instance compressed ones. In windows a program has the keys and queries of one, and
+// Q has one part, of which each window has its rows.
 //
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
@@ -167,7 +168,8 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   Extent &keys = (*extents)[Axis::Key], &part = (*extents)[Axis::Part];
   if (inParts)
     part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = partsOfKeys, keys.ofPart = true;
-  keys.causal.reset(); // all keys, of which no query is chosen yet
+  else
+    keys.causal.reset(); // all keys of the window: no query is chosen yet
   draft.plan.extents = extents;
   TileBuilder host(site.host, site.loc);
   Value all = host.dim(keys.memory, keys.dimension), rows = draft.problem.query.memory;
