@@ -114,6 +114,7 @@ private:
   // Regions of terms (Planner/TermRegions.cpp).
   mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
   llvm::SmallVector<WrittenValue, 2> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
+  llvm::SmallVector<WrittenValue, 2> resultsOfSameTokens(mlir::Value value, const Output &output) const;
   /// Brings to memory what the terms of these values read that no region computes, and says which terms those are. What is made
   /// of tokens is left for `later`.
   mlir::LogicalResult prepare(llvm::ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later);

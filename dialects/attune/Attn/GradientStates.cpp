@@ -136,12 +136,26 @@ static Value outputProducts(OpBuilder &builder, NormalizeOp op, Value cotangent,
   return contract(builder, op.getLoc(), readout.getFeatures(), queryFeatures, features, queryFeatures, rows);
 }
 
+/// g of a quotient. Of what a readout gives it is ⟨a, z⟩ of a's row, which is made where a is, and no kernel of its own has to make a once more. Features
+/// that do not stand as they are read have sums in units, which the readout alone knows.
+static Value divisorOf(OpBuilder &builder, NormalizeOp op) {
+  auto readout = op.getNumerator().getDefiningOp<ReadoutOp>();
+  auto map = readout ? readout.getFeatures().getDefiningOp<MapOp>() : MapOp();
+  if (!map || readout.getDenominator() != op.getDenominator() || shapeOf(readout.getSum())[1] != shapeOf(readout.getFeatures())[1])
+    return op.getDenominator();
+  if (map.getFeatureMap().isFavor() && map.getFeatureMap().getStabilizer() != Stabilizer::Constant)
+    return op.getDenominator();
+  Value z = spread(builder, op.getLoc(), readout.getSum(), sums, readout.getFeatures(), queryFeatures);
+  return contract(builder, op.getLoc(), readout.getFeatures(), queryFeatures, z, queryFeatures, rows);
+}
+
 /// o = u / g: ū = ō / g, ḡ = −⟨ō, o⟩ / g where the guard lets the denominator pass.
 SmallVector<Value> NormalizeOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   Location loc = getLoc();
-  Value numerator = NormalizeOp::create(builder, loc, typeLike(builder, getOutput()), cotangents[0], getDenominator(), getGuardAttr());
-  if (!getDenominator())
+  Value denominator = divisorOf(builder, *this);
+  Value numerator = NormalizeOp::create(builder, loc, typeLike(builder, getOutput()), cotangents[0], denominator, getGuardAttr());
+  if (!denominator)
     return {numerator};
   Value delta = outputProducts(builder, *this, cotangents[0], numerator);
-  return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, getDenominator(), getGuardAttr())};
+  return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, denominator, getGuardAttr())};
 }

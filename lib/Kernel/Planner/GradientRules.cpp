@@ -65,7 +65,8 @@ static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {
 
 /// Sums [feature], the same for every row of features.
 static Tiles buildSpreadSums(OpResult result, RegionDraft &draft, const Place &at) {
-  SmallVector<Source> z = sumsAt(cast<attn::SpreadOp>(result.getOwner()).getSource(), featureWidths(result), draft, at);
+  auto op = cast<attn::SpreadOp>(result.getOwner());
+  SmallVector<Source> z = sumsAt(op.getSource(), featureWidths(op.getLike()), draft, at);
   return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &z) { return term(terms::overRows(at.tokens), {z}); }));
 }
 
