@@ -151,7 +151,7 @@ f32, one thread, one batch entry, 4 heads of 64, gradients of q, k and v; proces
 turns, and in brackets the half of the distance between the quartiles, as a part of the median. The gradients were compared with the
 peers' first (relative error at most 1e-3).
 
-* *leaving lse*: the forward pass that leaves the logarithms of the rows' sums, where the spec has them; its output and they are given to
+* *leaving*: the forward pass that leaves what it can (sums of rows, compressed keys and values); its output and that are given to
   the backward pass. *Backward / forward* and the ratios to peers count that forward pass
 * *of the limit*: the multiply-adds that the backward pass needs at least (`gradients_rows.py`), at the rate of fused multiply-adds in
   registers, measured in each round, over its time. Causal linear attention counts as one token after the other, from both ends, without
@@ -169,7 +169,7 @@ def text_of(data):
         f"By `benchmarks/gradients.py`, commits {', '.join(commits)}, {machine['processor']}, "
         f"PyTorch {machine['peers'].get('torch', 'not there')}.{cpu_report.age(commits)}".rstrip(),
         cpu_report.busy_line(speeds), "", EXPLAINED, "",
-        "| | n | forward, ms | leaving lse, ms | backward, ms | backward / forward | of the limit | SDPA | torch.compile |",
+        "| | n | forward, ms | leaving, ms | backward, ms | backward / forward | of the limit | SDPA | torch.compile |",
         "|---|---|---|---|---|---|---|---|---|", *map(line_of, speeds), "", "Not measured:", "", *cpu_report.absent_lines(speeds),
         *growth_lines(data), "", "## Goals", "", *goal_lines(data), ""])
 

@@ -136,7 +136,7 @@ def head(point, mechanism):
     keys, d, compressed = point.n, point.d, 0
     if "low_rank" in mechanism:
         keys = mechanism["low_rank"]["rank"]
-        compressed = 2 * keys * point.n * 2 * d  # E k and E v, and back through both
+        compressed = keys * point.n * 2 * d  # back through E k and E v, which the forward pass leaves
     kind = mechanism["kind"]
     if kind == "softmax":
         products = pairs(point, cpu_operations.window_tokens(mechanism) or keys, d, d)
