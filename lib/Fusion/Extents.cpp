@@ -68,6 +68,8 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
   const Extent &extent = (*stage.extents)[stage.axis];
   if (extent.ofPart) {
     kernel::TokenRange part = partAt(site, *stage.extents);
+    if (extent.sees) // masks are of the keys that are seen
+      return {limitOf(site, (*stage.extents)[*extent.sees], site[*extent.sees].view), Value(), part.end, Value(), part.first};
     Value limit = extent.lengths ? site.tiles().min(part.end, limitOf(site, extent, site[stage.axis].view)) : part.end;
     return {limit, Value(), part.end, Value(), part.first};
   }

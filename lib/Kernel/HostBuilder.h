@@ -240,6 +240,11 @@ private:
   llvm::SmallVector<attn::ContractOp> sumsBeside(const RegionDraft &draft, const void *stream) const;
   mlir::LogicalResult writeJointly(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
                                    llvm::ArrayRef<attn::ContractOp> joint);
+  /// The same with parts of the queries in place of the keys.
+  mlir::LogicalResult writeJointlyByQueries(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
+                                            llvm::ArrayRef<attn::ContractOp> joint);
+  bool cutsQueries(attn::ContractOp rows) const;
+  mlir::LogicalResult bringSum(mlir::Value sum, llvm::ArrayRef<WrittenValue> outputs, mlir::Value keys);
   /// What a run may give, or else is computed here (SavedTensors.cpp).
   mlir::LogicalResult placeSaved(mlir::func::FuncOp function);
   mlir::LogicalResult placeSaved(llvm::ArrayRef<attn::SavedOp> saved);

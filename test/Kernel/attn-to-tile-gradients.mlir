@@ -206,3 +206,26 @@ func.func @of_windows(%q: tensor<1x2x256x16xf32>, %k: tensor<1x2x256x16xf32>, %l
       : tensor<1x2x256x256xf32>, tensor<1x2x256x16xf32> -> tensor<1x2x256x16xf32>
   return %g, %b, %d : tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>
 }
+
+// Of few keys it is the queries that are cut: a part's rows of the one sum are its own, and each part has what it adds to the other two.
+// CHECK-LABEL: region @of_few_keys_key_gradients grid(batch, head, part)
+// CHECK:         = stage query of part step 64
+// CHECK:           output %{{.*}} to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:         = stage key step 64 segments(keys: begin to end masked)
+// CHECK:           = stage query that see key of part step 64 segments(all: begin to end masked)
+// CHECK:             output %{{.*}} to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:             carry transposed_sums(
+// CHECK:           output %{{.*}} to workspace{{[0-9]}}[part, batch, head, key : rows, 0 : 16]
+// CHECK-LABEL: region @of_few_keys_2_tokens grid(batch, head, query tile 64)
+// CHECK:         = stage part step 1 segments(parts: begin to end) carry(#tile.sum)
+func.func @of_few_keys(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x80x16xf32>, %lse: tensor<1x2x?xf32>, %c: tensor<1x2x?x16xf32>)
+    -> (tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>) {
+  %w = attn.softmax_weights %q, %k lse(%lse : tensor<1x2x?xf32>) {scale = 0.25 : f64} : tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32> -> tensor<1x2x?x80xf32>
+  %a = attn.contract %w[batch, head, query, key], %k[batch, head, key, feature] -> [batch, head, query, feature]
+      : tensor<1x2x?x80xf32>, tensor<1x2x80x16xf32> -> tensor<1x2x?x16xf32>
+  %b = attn.contract %w[batch, head, query, key], %q[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x2x?x80xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x80x16xf32>
+  %d = attn.contract %w[batch, head, query, key], %c[batch, head, query, feature] -> [batch, head, key, feature]
+      : tensor<1x2x?x80xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x80x16xf32>
+  return %a, %b, %d : tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>
+}

@@ -142,7 +142,7 @@ Tiles kernel::buildRowProducts(OpResult result, RegionDraft &draft, const Place 
 }
 
 /// The sums over queries that a region computes, in their order.
-static SmallVector<attn::ContractOp> sumsOverQueries(const RegionDraft &draft, const void *stream) {
+SmallVector<attn::ContractOp> kernel::sumsOverQueries(const RegionDraft &draft, const void *stream) {
   SmallVector<attn::ContractOp> sums;
   for (Operation *op : draft.reads)
     if (auto contract = dyn_cast<attn::ContractOp>(op); contract && sumsQueries(contract) && streamOf(op) == stream)
@@ -281,7 +281,7 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
   Axis head = heads == problem.heads() ? Axis::Head : Axis::SharedHead;
   Place at{Axis::Key, head, heads};
   if (SmallVector<attn::ContractOp> joint = sumsBeside(draft, streamOf(reduction)); !joint.empty())
-    return writeJointly(draft, reduction, outputs, at, joint);
+    return cutsQueries(joint.front()) ? writeJointlyByQueries(draft, reduction, outputs, at, joint) : writeJointly(draft, reduction, outputs, at, joint);
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, head);
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
   for (const WrittenValue &each : outputs)

@@ -12,7 +12,8 @@
 //
 // Weights are made once, for five products of pairs in place of seven. A part adds to rows of its own memory, one tile of keys after another, so
 // sums have an order that sizes alone decide. There are at most eight parts: memory grows by that many times q̄, and no further. On a GPU a program
-// would have too much to do, as it would where the keys are few, for instance compressed ones. In windows a program has the keys and queries of one, and
+// would have too much to do. Where the keys are few, for instance compressed ones, it is queries that are cut: a part has rows of Q of its own, and
+// k̄ = Σ_part K[part], v̄ = Σ_part V[part]. In windows a program has the keys and queries of one, and
 // Q has one part, of which each window has its rows.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +29,7 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-static constexpr SequenceCuts partsOfKeys{/*parts=*/8, /*perPart=*/1, /*chunk=*/512};
+static constexpr SequenceCuts cutsOfTokens{/*parts=*/8, /*perPart=*/1, /*chunk=*/512};
 
 static bool hasParts(Value memory) { return cast<MemRefType>(memory.getType()).getRank() == 5; }
 
@@ -67,7 +68,7 @@ static bool readsSumsOf(attn::ContractOp sum, Operation *rows) {
 /// Whether there are known to be few keys, for more queries than that: then the programs of queries are worth more than what they save.
 static bool areFew(Value keys, Value queries) {
   int64_t count = shapeOf(keys)[2], rows = shapeOf(queries)[2];
-  return !ShapedType::isDynamic(count) && count < partsOfKeys.chunk && (ShapedType::isDynamic(rows) || rows > count);
+  return !ShapedType::isDynamic(count) && count < cutsOfTokens.chunk && (ShapedType::isDynamic(rows) || rows > count);
 }
 
 /// Whether query heads map the keys that they share each in a way of its own: then what is summed over those heads is a stream of queries for
@@ -87,7 +88,20 @@ attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
   if (areMappedApart(rows.getRhs()) || readsSumsOf(sum, rows))
     return nullptr;
   SeenKeys seen = keysOfSum(rows);
-  return !seen.window && areFew(seen.keys, rowsOfPairs(rows.getLhs())) ? attn::ContractOp() : sum;
+  bool few = !seen.window && areFew(seen.keys, rowsOfPairs(rows.getLhs()));
+  return few && !cutsQueries(rows) ? attn::ContractOp() : sum;
+}
+
+/// Few keys, which all queries of a program's part see, and of which each query head has its own.
+bool HostBuilder::cutsQueries(attn::ContractOp rows) const {
+  SeenKeys seen = keysOfSum(rows);
+  int64_t heads = shapeOf(rows.getResult())[1];
+  auto isOwn = [&](Operation *user) {
+    auto sum = dyn_cast<attn::ContractOp>(user);
+    return !sum || !sumsQueries(sum) || (shapeOf(sum.getResult())[1] == heads && llvm::none_of(sum->getUsers(), llvm::IsaPred<attn::SumHeadsOp>));
+  };
+  return !seen.window && areFew(seen.keys, rowsOfPairs(rows.getLhs())) && !seen.causal && !seen.last && !seen.lengths && shapeOf(seen.keys)[1] == heads &&
+         llvm::all_of(rows.getLhs().getUsers(), isOwn);
 }
 
 LogicalResult HostBuilder::writePartner(attn::ContractOp sum) {
@@ -167,7 +181,7 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   Extent &keys = (*extents)[Axis::Key], &part = (*extents)[Axis::Part];
   if (inParts)
-    part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = partsOfKeys, keys.ofPart = true;
+    part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = cutsOfTokens, keys.ofPart = true;
   else
     keys.causal.reset(); // all keys of the window: no query is chosen yet
   draft.plan.extents = extents;
@@ -177,7 +191,7 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   constexpr int64_t dynamic = ShapedType::kDynamic;
   for (attn::ContractOp sum : joint) {
     ArrayRef<int64_t> shape = shapeOf(sum.getResult());
-    Value memory = inParts ? site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {partsOfKeys.partCount(host, all), batch, count})
+    Value memory = inParts ? site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {cutsOfTokens.partCount(host, all), batch, count})
                            : site.workspace({dynamic, shape[1], dynamic, shape[3]}, {batch, count});
     draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
   }
@@ -190,6 +204,67 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
     region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
   region.effects = {clearParts(draft, at), stream(stage, {terms::nothing(), {}, stored})};
   return buildKernel(region);
+}
+
+LogicalResult HostBuilder::writeJointlyByQueries(RegionDraft &draft, Operation *reduction, ArrayRef<WrittenValue> outputs, const Place &at,
+                                                 ArrayRef<attn::ContractOp> joint) {
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  Extent &queries = (*extents)[Axis::Query], &part = (*extents)[Axis::Part];
+  part.memory = queries.memory, part.dimension = queries.dimension, part.cuts = cutsOfTokens;
+  queries.ofPart = true;
+  draft.plan.extents = extents;
+  TileBuilder host(site.host, site.loc);
+  Value rows = draft.problem.query.memory, keys = draft.problem.key.memory;
+  Value batch = host.dim(rows, 0), count = tokenCount(host, rows), parts = cutsOfTokens.partCount(host, host.dim(queries.memory, queries.dimension));
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  for (attn::ContractOp sum : joint) {
+    ArrayRef<int64_t> shape = shapeOf(sum.getResult());
+    Value memory = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {batch, count});
+    draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
+  }
+  SmallVector<RegionOutput, 1> stored;
+  SmallVector<RegionDraft::PartSum, 2> keySums;
+  for (attn::ContractOp sum : sumsOverQueries(draft, streamOf(reduction))) {
+    ArrayRef<int64_t> shape = shapeOf(sum.getResult());
+    Value memory = site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {parts, batch, tokenCount(host, keys)});
+    Tiles tiles = draft.tiles(sum.getResult(), at);
+    for (auto [which, columns] : llvm::zip_equal(tiles.which, blockColumns(featureWidths(sum.getRhs()))))
+      stored.push_back({tiles.source, memory, placeInPart(memory, columns, at.head, Axis::Key), which});
+    keySums.push_back({sum, memory});
+  }
+  Stage stage{Axis::Key, draft.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
+  KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, at.head);
+  region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
+  region.effects = {clearParts(draft, at), stream(stage, {terms::nothing(), {}, stored})};
+  if (failed(buildKernel(region)))
+    return failure();
+  for (const RegionDraft::PartSum &each : keySums)
+    ofParts[attn::ContractOp(each.sum).getResult()] = each.memory;
+  for (const WrittenValue &each : outputs)
+    if (failed(writeTerms(each.value, each.output)))
+      return failure();
+  for (const RegionDraft::PartSum &each : keySums)
+    if (failed(bringSum(attn::ContractOp(each.sum).getResult(), outputs, keys)))
+      return failure();
+  return success();
+}
+
+/// Has a sum of parts where tokens are, if others read it: a kernel that cuts tokens itself has no axis to sum up others' parts.
+LogicalResult HostBuilder::bringSum(Value sum, ArrayRef<WrittenValue> outputs, Value keys) {
+  auto isWritten = [&](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(outputs, [&](const WrittenValue &each) { return each.value.getDefiningOp() == user; });
+  };
+  if (llvm::all_of(sum.getUsers(), isWritten))
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(sum);
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value memory = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {host.dim(keys, 0), tokenCount(host, keys)});
+  if (failed(writeTerms(sum, Output{memory, 0, std::nullopt})))
+    return failure();
+  computed[sum] = Tokens{memory, 0, shape[1], shape[3], {}};
+  ofParts.erase(sum);
+  return success();
 }
 
 std::optional<Tiles> HostBuilder::sumOfParts(Value value, const RegionDraft &draft, const Place &at) const {

@@ -616,6 +616,8 @@ SmallVector<WrittenValue, 2> HostBuilder::resultsOfSameTokens(Value value, const
 
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
+  if (reduction && isInParts(reduction->getResult(0)))
+    reduction = nullptr;
   if (attn::ContractOp partner = partnerOf(reduction)) {
     if (!isInParts(reduction->getResult(0)) && failed(writePartner(partner)))
       return failure();
