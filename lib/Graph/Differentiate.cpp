@@ -266,7 +266,8 @@ static SmallVector<graph::SavePoint> pointsToRead(func::FuncOp forward, func::Fu
   if (!names)
     return points;
   llvm::append_range(points, graph::savePoints(backward));
-  llvm::erase_if(points, [&](const graph::SavePoint &point) { return !llvm::is_contained(*names, point.names.back()); });
+  auto isNamed = [&](const std::string &name) { return llvm::is_contained(*names, name); };
+  llvm::erase_if(points, [&](const graph::SavePoint &point) { return llvm::none_of(point.names, isNamed); });
   return points;
 }
 

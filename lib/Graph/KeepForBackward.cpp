@@ -168,7 +168,7 @@ static bool isStored(func::FuncOp plan, Operation *op) {
 
 Operation *graph::storingOp(func::FuncOp plan, const SavePoint &wanted) {
   for (const SavePoint &each : savePoints(plan))
-    if (each.names == wanted.names && isStored(plan, each.op))
+    if (llvm::is_contained(each.names, wanted.names.front()) && isStored(plan, each.op))
       return each.op;
   return nullptr;
 }

@@ -33,10 +33,11 @@ static double bytesOf(Value value, const RuntimeSizes &sizes, bool ofKeys) {
 /// The bytes of what an op leaves. Sums of rows may not be there before they are asked for: four bytes a row.
 static double bytesOf(const SavePoint &point, const RuntimeSizes &sizes) {
   Value tokens = point.op->getResult(0);
+  auto type = cast<RankedTensorType>(tokens.getType());
   bool ofKeys = point.names.front() == "k" || point.names.front() == "v";
-  double bytes = bytesOf(tokens, sizes, ofKeys), width = static_cast<double>(cast<RankedTensorType>(tokens.getType()).getShape().back());
-  double entry = cast<RankedTensorType>(tokens.getType()).getElementType().getIntOrFloatBitWidth() / 8.0;
-  return point.names.size() == 1 ? bytes : bytes + 4 * bytes / (width * entry);
+  double bytes = bytesOf(tokens, sizes, ofKeys), entry = type.getElementType().getIntOrFloatBitWidth() / 8.0;
+  double sums = 4 * bytes / (static_cast<double>(type.getShape().back()) * entry);
+  return point.names.front() == "lse" ? sums : point.names.size() == 1 ? bytes : bytes + sums;
 }
 
 /// Seconds that it takes to read what a point has left.

@@ -67,6 +67,12 @@ Value HostBuilder::orKept(Value value, Value own) {
   return result ? tile::EitherOp::create(site.host, site.loc, result, own).getResult() : own;
 }
 
+/// Whether tokens lie where a result is to have them, if a run has the result.
+static bool isStoredFor(const Tokens *tokens, Value result) {
+  auto either = tokens ? tokens->memory.getDefiningOp<tile::EitherOp>() : tile::EitherOp();
+  return either && either.getGiven() == result;
+}
+
 LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   SmallVector<Value> results, left;
   for (Value result : function.getBody().front().getTerminator()->getOperands()) {
@@ -89,6 +95,10 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
     }
   }
   runIfAsked(launchesAfter(block, before, none), left);
+  for (auto keep : function.getOps<attn::KeepOp>())
+    if (!isStoredFor(placeOf(keep.getSource()), memory(keep.getResult())))
+      return keep.emitOpError() << "expected a value that kernels store for others, as a projection, compressed tokens or the output of attention, but got "
+                                   "another (not supported yet)";
   return success();
 }
 

@@ -15,7 +15,7 @@
 // CHECK:         to grad_k[batch, head, query : rows, 0 : 16]
 
 // A row of the agents for all tokens of its run, over their number.
-// CHECK-LABEL: region @agents_backward_9_unpool grid(batch, head, query)
+// CHECK-LABEL: region @agents_backward_12_unpool grid(batch, head, query)
 // CHECK:         [[ROW:%.*]] = load workspace0[batch, head, query, 0 : 16]
 // CHECK:         [[N:%.*]] = number max(
 // CHECK:         [[SHARE:%.*]] = over([[ROW]], [[N]])

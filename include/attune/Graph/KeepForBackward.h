@@ -53,7 +53,7 @@ llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function);
 /// Which of them the backward pass of the function reads, by their names; none if it has no backward pass.
 std::vector<std::string> savedThatBackwardReads(mlir::func::FuncOp function);
 
-/// The op of a plan whose kernels store what that point of the function is; null if none do, as where a projection takes place in the load of its reader.
+/// The op of a plan whose kernels store what that point of the function, or a part of its names, is; null if none do, as where a projection takes place in the load of its reader.
 mlir::Operation *storingOp(mlir::func::FuncOp plan, const SavePoint &wanted);
 
 /// Has a plan return what those names say. What it does not store is made beside the rest, as the function that the plan is of
