@@ -74,6 +74,8 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
     return {limit, Value(), part.end, Value(), part.first};
   }
   Value limit = limitOf(site, extent, site[stage.axis].view);
+  if (extent.pastLengths)
+    return {limit, Value(), countOf(site, extent), Value()};
   if (extent.within) {
     const AxisRange &range = site[*extent.within];
     TileBuilder &tiles = site.tiles();

@@ -38,6 +38,7 @@ struct Extent {
   Index size = {};  ///< how many there are from there on; null: what `memory` and `count` say
   bool ofPart = false; ///< a stage streams the entries of the part at the site, in place of all
   bool ofPiece = false; ///< the same of the piece of a part at the site
+  bool pastLengths = false; ///< a stage streams entries that do not exist, too, whose rows are written
   /// A stage streams the `count` entries that belong to the entry of that axis at the site.
   std::optional<Axis> memberOf = std::nullopt;
   std::optional<Axis> within = std::nullopt; ///< a stage streams the entries that the range of that axis has, as tokens too

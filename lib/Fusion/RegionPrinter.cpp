@@ -215,6 +215,8 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " of part";
   if (extent.ofPiece)
     stream << " of piece";
+  if (extent.pastLengths && extent.lengths)
+    stream << " past lengths";
   if (extent.memberOf)
     stream << " of " << nameOf(*extent.memberOf);
   if (extent.within)

@@ -229,3 +229,14 @@ func.func @of_few_keys(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x80x16xf32>, %lse
       : tensor<1x2x?x80xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x80x16xf32>
   return %a, %b, %d : tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>
 }
+
+// Keys of a window that do not exist have gradients, too: rows of zeros.
+// CHECK-LABEL: region @of_window_lengths_backward_key_gradients grid(batch, head)
+// CHECK:         = stage key lengths(key_lengths) past lengths #attn.window<8> step 8 segments(keys: begin to end masked)
+// CHECK:         output %{{.*}} to grad_k[batch, head, key : rows below size(grad_k, 2), 0 : 16]
+func.func @of_window_lengths(%q: tensor<1x2x64x16xf32> {attn.name = "q"}, %k: tensor<1x2x64x16xf32> {attn.name = "k"}, %v: tensor<1x2x64x16xf32> {attn.name = "v"},
+                             %l: tensor<1xi32> {attn.name = "key_lengths"}) -> (tensor<1x2x64x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %o = attn.softmax %q, %k, %v lengths(%l : tensor<1xi32>) {scale = 0.25 : f64, window = #attn.window<8>}
+      : tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32> -> tensor<1x2x64x16xf32>
+  return %o : tensor<1x2x64x16xf32>
+}

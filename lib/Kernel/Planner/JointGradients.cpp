@@ -183,7 +183,7 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   if (inParts)
     part.memory = keys.memory, part.dimension = keys.dimension, part.cuts = cutsOfTokens, keys.ofPart = true;
   else
-    keys.causal.reset(); // all keys of the window: no query is chosen yet
+    keys.causal.reset(), keys.pastLengths = true; // all keys of the window: no query is chosen yet, and each has a gradient
   draft.plan.extents = extents;
   TileBuilder host(site.host, site.loc);
   Value all = host.dim(keys.memory, keys.dimension), rows = draft.problem.query.memory;
