@@ -129,6 +129,23 @@ SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
   return points;
 }
 
+/// The arguments that a run reads which is given all that a run may leave: what only makes that again is not read.
+static llvm::SmallDenseSet<Value> readWhereAllIsGiven(func::FuncOp backward) {
+  llvm::SmallDenseSet<Value> seen;
+  SmallVector<Value> left(backward.getBody().front().getTerminator()->getOperands());
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!seen.insert(value).second || !op)
+      continue;
+    if (auto saved = dyn_cast<attn::SavedOp>(op))
+      left.push_back(saved.getGiven());
+    else
+      llvm::append_range(left, op->getOperands());
+  }
+  return seen;
+}
+
 std::vector<std::string> graph::savedThatBackwardReads(func::FuncOp function) {
   SmallVector<SavePoint> points = savePoints(function);
   if (points.empty())
@@ -142,10 +159,13 @@ std::vector<std::string> graph::savedThatBackwardReads(func::FuncOp function) {
   setSavedNames(copy, names);
   ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); }); // told where gradients are compiled
   FailureOr<func::FuncOp> backward = buildBackward(copy, /*linear=*/true, /*save=*/true);
+  if (failed(backward))
+    return {};
+  llvm::SmallDenseSet<Value> read = readWhereAllIsGiven(*backward);
   llvm::erase_if(names, [&](const std::string &name) {
-    return failed(backward) || llvm::none_of(backward->getArguments(), [&](BlockArgument argument) {
-             return argumentName(*backward, argument) == (attn::savedPrefix + name).str();
-           });
+    return llvm::none_of(backward->getArguments(), [&](BlockArgument argument) {
+      return read.contains(argument) && argumentName(*backward, argument) == (attn::savedPrefix + name).str();
+    });
   });
   return names;
 }

@@ -14,7 +14,7 @@
 //     source = tile.either left, own        kernels that nothing else needs, over grids of heads · asked
 //                                           asked = min(Σ entries of the tensors that are left, 1)
 //
-// What those kernels read is made before, if others read it too.
+// What those kernels read is made before, since others may read it too; tokens that are compressed and read by nobody else are not.
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
@@ -105,7 +105,8 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
 LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
   Operation *op = attn::SavedOp(saved.front()).getComputed().getDefiningOp();
   for (Value operand : op->getOperands())
-    if (auto type = cast<RankedTensorType>(operand.getType()); type.getRank() == 4 && !operand.hasOneUse() && failed(read(operand)))
+    if (auto type = cast<RankedTensorType>(operand.getType());
+        type.getRank() == 4 && !(isa<attn::CompressOp>(op) && operand.hasOneUse()) && failed(read(operand)))
       return failure();
   Block &block = *site.host.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();
