@@ -71,10 +71,11 @@ double Selector::secondsOf(Operation *op, unsigned candidate, int64_t length) {
 }
 
 double Selector::againSeconds(unsigned point, int64_t length) {
-  for (auto [candidate, ops] : llvm::enumerate(storing))
-    if (ops[point])
-      return secondsOf(ops[point], candidate, length);
-  return 0;
+  auto [place, missing] = againAt.try_emplace({point, length}, 0);
+  auto ops = llvm::find_if(storing, [&](const auto &each) { return each[point] != nullptr; });
+  if (missing && ops != storing.end())
+    place->second = secondsOf((*ops)[point], ops - storing.begin(), length);
+  return place->second;
 }
 
 double Selector::trainedSeconds(unsigned candidate, int64_t length) {

@@ -198,6 +198,7 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     return failure();
   SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), isOpen);
   std::vector<FunctionPlans> plans;
+  std::vector<SelectOptions> optionsOf; // of each function
   for (func::FuncOp function : functions) {
     if (failed(checkAllowedBy(function)) || failed(checkPinnedBy(function)))
       return failure();
@@ -211,17 +212,15 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     FailureOr<FunctionPlans> chosen = selectWithConsent(function, laws, own);
     if (failed(chosen))
       return failure();
-    plans.push_back(std::move(*chosen));
+    plans.push_back(std::move(*chosen)), optionsOf.push_back(std::move(own));
   }
   for (auto [function, chosen] : llvm::zip_equal(functions, plans))
     warnOfUnbound(function, chosen.selection, plans, options);
   Selection selection;
-  for (auto [function, chosen] : llvm::zip_equal(functions, plans)) {
+  for (auto [function, chosen, own] : llvm::zip_equal(functions, plans, optionsOf)) {
     if (chosen.committed.empty())
       continue;
     Location place = function.getLoc();
-    SelectOptions own = optionsFor(function, options);
-    takeSavePin(own);
     commit(module, function, chosen, own);
     emitRemarks(chosen.selection, place);
     selection.functions.push_back(std::move(chosen.selection));

@@ -137,6 +137,7 @@ private:
   Memo memo;
   Metric metric;
   std::vector<SavePoint> saved;                     ///< what backward passes read that plans could leave
+  std::map<std::pair<unsigned, int64_t>, double> againAt; ///< prices of points by their places and lengths
   std::vector<std::vector<mlir::Operation *>> storing; ///< of each candidate and point the op that stores it, or null
   std::optional<LengthModel> lengths;
   std::vector<Candidate> candidates;

@@ -192,7 +192,7 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   for (attn::ContractOp sum : joint) {
     ArrayRef<int64_t> shape = shapeOf(sum.getResult());
     Value memory = inParts ? site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {cutsOfTokens.partCount(host, all), batch, count})
-                           : site.workspace({dynamic, shape[1], dynamic, shape[3]}, {batch, count});
+                           : workspaceFor(sum.getResult(), rows).memory;
     draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
   }
   Stage stage{Axis::Key, draft.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
@@ -215,11 +215,10 @@ LogicalResult HostBuilder::writeJointlyByQueries(RegionDraft &draft, Operation *
   draft.plan.extents = extents;
   TileBuilder host(site.host, site.loc);
   Value rows = draft.problem.query.memory, keys = draft.problem.key.memory;
-  Value batch = host.dim(rows, 0), count = tokenCount(host, rows), parts = cutsOfTokens.partCount(host, host.dim(queries.memory, queries.dimension));
+  Value batch = host.dim(rows, 0), parts = cutsOfTokens.partCount(host, host.dim(queries.memory, queries.dimension));
   constexpr int64_t dynamic = ShapedType::kDynamic;
   for (attn::ContractOp sum : joint) {
-    ArrayRef<int64_t> shape = shapeOf(sum.getResult());
-    Value memory = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {batch, count});
+    Value memory = workspaceFor(sum.getResult(), rows).memory;
     draft.partSums.push_back({sum, memory}), ofParts[sum.getResult()] = memory;
   }
   SmallVector<RegionOutput, 1> stored;
@@ -256,13 +255,10 @@ LogicalResult HostBuilder::bringSum(Value sum, ArrayRef<WrittenValue> outputs, V
   };
   if (llvm::all_of(sum.getUsers(), isWritten))
     return success();
-  ArrayRef<int64_t> shape = shapeOf(sum);
-  TileBuilder host(site.host, site.loc);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value memory = site.workspace({dynamic, shape[1], dynamic, shape[3]}, {host.dim(keys, 0), tokenCount(host, keys)});
-  if (failed(writeTerms(sum, Output{memory, 0, std::nullopt})))
+  Tokens tokens = workspaceFor(sum, keys);
+  if (failed(writeTerms(sum, Output{tokens.memory, 0, std::nullopt})))
     return failure();
-  computed[sum] = Tokens{memory, 0, shape[1], shape[3], {}};
+  computed[sum] = tokens;
   ofParts.erase(sum);
   return success();
 }
