@@ -13,6 +13,8 @@
 
 #include "attune/Commands/Commands.h"
 #include "attune/Graph/Explain.h"
+#include "attune/Graph/KeepForBackward.h"
+#include "attune/Graph/PriceBackward.h"
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Support/UniqueFile.h"
 
@@ -24,18 +26,18 @@ using namespace attune;
 using namespace attune::attnc;
 
 /// The spec with the sizes of the command line in place of '?'.
-static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int &status) {
+static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int &status, llvm::raw_ostream &errors = llvm::errs()) {
   const std::string &path = arguments.specs.front();
   if (llvm::StringRef(path).ends_with(".mlir"))
-    return Compilation::open(path, arguments.target, status);
+    return Compilation::open(path, arguments.target, status, errors);
   Spec spec;
-  if (SpecStatus good = loadSpec(path, spec, llvm::errs()); good != SpecStatus::Good) {
+  if (SpecStatus good = loadSpec(path, spec, errors); good != SpecStatus::Good) {
     status = exitStatus(good);
     return nullptr;
   }
-  noteIgnoredSizes(spec, arguments.batch, arguments.queries, arguments.keys, llvm::errs());
+  noteIgnoredSizes(spec, arguments.batch, arguments.queries, arguments.keys, errors);
   return Compilation::fromSpec(resolveSizes(spec, arguments.batch, arguments.queries, arguments.keys), path,
-                               arguments.target, status);
+                               arguments.target, status, errors);
 }
 
 static int listDevices() {
@@ -62,6 +64,38 @@ static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
         << ": for " << threads
         << " threads of this machine, measure it (attnc calibrate -o host.yaml) and give --device "
         << "host.yaml\n";
+}
+
+/// The message of the first error that was printed, without its place.
+static std::string firstError(llvm::StringRef printed) {
+  llvm::StringRef message = printed.split("error: ").second;
+  return (message.empty() ? printed : message).split('\n').first.str();
+}
+
+/// The pass that computes gradients, from what the plan of the function leaves; it is compiled as far as its kernels.
+static graph::BackwardPlan backwardOf(Compilation &forward, const graph::FunctionSelection &selection, const Arguments &arguments) {
+  auto refused = [](std::string why) {
+    graph::BackwardPlan plan;
+    plan.refusal = std::move(why);
+    return plan;
+  };
+  std::string printed;
+  llvm::raw_string_ostream errors(printed);
+  int status = Failed;
+  auto again = openResolved(arguments, status, errors);
+  auto function = forward.module().lookupSymbol<mlir::func::FuncOp>(selection.function);
+  if (std::optional<std::vector<std::string>> left = graph::savedNames(function); again && left)
+    again->leave(std::move(*left));
+  if (again && !arguments.device.empty())
+    again->priceFor(arguments.device);
+  if (again)
+    again->planFor(pricedThreads(arguments));
+  std::unique_ptr<Compilation> backward = again ? again->backward() : nullptr;
+  mlir::FailureOr<cost::DeviceDescription> device = pricedDevice(arguments);
+  if (!backward || failed(backward->advance(Stage::Tile)) || failed(device))
+    return refused(firstError(printed));
+  llvm::Expected<graph::BackwardPlan> plan = graph::priceBackward(backward->module(), backward->name(), selection, *device);
+  return plan ? std::move(*plan) : refused(llvm::toString(plan.takeError()));
 }
 
 namespace {
@@ -124,6 +158,9 @@ int attune::attnc::explain(const Arguments &arguments) {
   auto selection = selectFor(*compilation, arguments, /*explaining=*/true);
   if (failed(selection))
     return Failed;
+  for (graph::FunctionSelection &function : selection->functions)
+    if (function.leftBytes && function.function == compilation->name()) // it has gradients
+      function.backward = backwardOf(*compilation, function, arguments);
   Explanation explanation{arguments, std::move(*selection)};
   explanation.useful = attn::usefulOperations(*before);
   if (const std::optional<Spec> &spec = compilation->spec())

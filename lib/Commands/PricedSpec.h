@@ -14,6 +14,9 @@
 
 namespace attune::attnc {
 
+/// The device of the command line, with its threads. Errors have been printed.
+mlir::FailureOr<cost::DeviceDescription> pricedDevice(const Arguments &arguments);
+
 /// Selects in a compilation's module for the device and the threads of the command line, with the pins of its spec;
 /// `explaining`: with all that people are told. Errors have been printed.
 mlir::FailureOr<graph::Selection> selectFor(Compilation &compilation, const Arguments &arguments, bool explaining);

@@ -222,6 +222,29 @@ static LogicalResult prepare(tile::KernelOp kernel, tile::TargetKind target) {
   return target == tile::TargetKind::GPU ? device::layOut(kernel) : success();
 }
 
+/// Calls `count`, whose first error is not printed but returned.
+static llvm::Expected<CountedKernels> withoutPrinting(MLIRContext &context, llvm::function_ref<FailureOr<CountedKernels>()> count) {
+  std::string refusal;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (refusal.empty())
+      refusal = diagnostic.str();
+    return success();
+  });
+  FailureOr<CountedKernels> kernels = count();
+  if (succeeded(kernels))
+    return std::move(*kernels);
+  return llvm::createStringError(refusal.empty() ? "its kernels cannot be built" : refusal);
+}
+
+llvm::Expected<CountedKernels> graph::countKernels(ModuleOp module, tile::TargetKind target) {
+  return withoutPrinting(*module.getContext(), [&]() -> FailureOr<CountedKernels> {
+    for (auto kernel : module.getOps<tile::KernelOp>())
+      if (failed(prepare(kernel, target)))
+        return failure();
+    return countsOf(module, target);
+  });
+}
+
 /// Builds and counts the kernels of a piece.
 static FailureOr<CountedKernels> countPiece(func::FuncOp plan, const LaunchPiece &piece, tile::ScheduleAttr schedule) {
   OwningOpRef<ModuleOp> module = moduleOf(plan, piece, schedule);
@@ -253,16 +276,8 @@ llvm::Expected<const CountedKernels &> KernelCounter::kernelsOf(func::FuncOp pla
   auto [place, missing] = known.try_emplace(keyWith(schedule, plan, piece));
   Counted &counted = place->second;
   if (missing) {
-    ScopedDiagnosticHandler handler(plan.getContext(), [&](mlir::Diagnostic &diagnostic) {
-      if (counted.refusal.empty())
-        counted.refusal = diagnostic.str();
-      return success();
-    });
-    FailureOr<CountedKernels> kernels = countPiece(plan, piece, schedule);
-    if (succeeded(kernels))
-      counted = {std::move(*kernels), ""};
-    else if (counted.refusal.empty())
-      counted.refusal = "its kernels cannot be built";
+    llvm::Expected<CountedKernels> kernels = withoutPrinting(*plan.getContext(), [&] { return countPiece(plan, piece, schedule); });
+    counted = kernels ? Counted{std::move(*kernels), ""} : Counted{{}, llvm::toString(kernels.takeError())};
   }
   if (!counted.refusal.empty())
     return llvm::createStringError(counted.refusal);

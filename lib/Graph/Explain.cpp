@@ -11,6 +11,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -156,8 +157,7 @@ static void answerForms(const FunctionSelection &function, llvm::raw_ostream &ou
 // Details
 //===----------------------------------------------------------------------===//
 
-static void explainWork(const FunctionSelection &function, llvm::raw_ostream &out) {
-  const cost::WorkEstimate &work = function.work;
+static void explainWork(const cost::WorkEstimate &work, llvm::raw_ostream &out) {
   out << "  it executes " << printCount(work.products) << " multiply-adds and " << printCount(work.exps) << " exponentials, and moves " << printBytes(work.mainBytes) << ", in "
       << work.launches << (work.launches == 1 ? " kernel\n" : " kernels\n");
 }
@@ -253,18 +253,33 @@ static void explainPlans(const FunctionSelection &function, const Choices &choic
   }
 }
 
-static void explainKernels(const FunctionSelection &function, llvm::raw_ostream &out) {
+static void explainKernels(llvm::ArrayRef<KernelShare> kernels, llvm::raw_ostream &out) {
   std::vector<Row> rows{{"kernel", "", "multiply-adds", "exponentials", "bytes", "time", "waits for"}};
-  for (const KernelShare &kernel : function.kernels)
+  for (const KernelShare &kernel : kernels)
     rows.push_back({kernel.kernel, kernel.subject, printCount(kernel.work.products), printCount(kernel.work.exps),
                     printBytes(kernel.work.mainBytes), printSeconds(kernel.seconds), kernel.limit});
-  bool shuffles = llvm::any_of(function.kernels, [](const KernelShare &kernel) { return kernel.work.shuffles > 0; });
+  bool shuffles = llvm::any_of(kernels, [](const KernelShare &kernel) { return kernel.work.shuffles > 0; });
   if (shuffles) { // a CPU has none
     rows[0].insert(rows[0].begin() + 4, "shuffles");
-    for (auto [row, kernel] : llvm::zip_equal(llvm::drop_begin(rows), function.kernels))
+    for (auto [row, kernel] : llvm::zip_equal(llvm::drop_begin(rows), kernels))
       row.insert(row.begin() + 4, printCount(kernel.work.shuffles));
   }
   printTable(rows, out);
+}
+
+/// The pass that computes gradients from what a run left.
+static void explainBackward(const FunctionSelection &function, llvm::raw_ostream &out) {
+  if (!function.backward)
+    return;
+  const BackwardPlan &backward = *function.backward;
+  if (!backward.refusal.empty()) {
+    out << "  its gradients are not compiled: " << backward.refusal << "\n";
+    return;
+  }
+  out << "  @" << backward.function << ", its gradients: " << printSeconds(backward.seconds) << " predicted, "
+      << llvm::formatv("{0:f1}", backward.seconds / function.seconds) << " times as long as the function\n";
+  explainWork(backward.work, out);
+  explainKernels(backward.kernels, out);
 }
 
 /// Other functions of the same tensors: what consent would buy.
@@ -321,11 +336,12 @@ void graph::answer(const FunctionSelection &function, llvm::raw_ostream &out) {
 static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
   Choices choices(function);
   answer(function, out);
-  explainWork(function, out);
+  explainWork(function.work, out);
   explainLeft(function, out);
   explainPlans(function, choices, out);
   explainForms(function, choices, out);
-  explainKernels(function, out);
+  explainKernels(function.kernels, out);
+  explainBackward(function, out);
   explainConsent(function, out);
   explainSizes(function, out);
   explainLength(function, out);

@@ -66,8 +66,31 @@ static llvm::json::Object jsonOf(const SavedTensors &saved) {
                             {"again_seconds", saved.again}, {"read_seconds", saved.moved}};
 }
 
+static llvm::json::Array jsonOf(llvm::ArrayRef<KernelShare> kernels) {
+  llvm::json::Array list;
+  for (const KernelShare &kernel : kernels) {
+    llvm::json::Object object{{"kernel", kernel.kernel},
+                              {"seconds", kernel.seconds},
+                              {"waits_for", kernel.limit},
+                              {"work", jsonOf(kernel.work)}};
+    if (!kernel.subject.empty())
+      object["of"] = kernel.subject;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+static llvm::json::Object jsonOf(const BackwardPlan &backward) {
+  if (!backward.refusal.empty())
+    return llvm::json::Object{{"refusal", backward.refusal}};
+  return llvm::json::Object{{"function", backward.function},
+                            {"seconds", backward.seconds},
+                            {"work", jsonOf(backward.work)},
+                            {"kernels", jsonOf(backward.kernels)}};
+}
+
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
-  llvm::json::Array plans, decisions, kernels;
+  llvm::json::Array plans, decisions;
   for (const PlanFunction &plan : function.plans)
     plans.push_back(llvm::json::Object{{"function", plan.name},
                                        {"form", attn::stringifyForm(plan.form)},
@@ -75,15 +98,6 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
                                        {"from_length", plan.from}});
   for (const Decision &decision : function.decisions)
     decisions.push_back(jsonOf(decision));
-  for (const KernelShare &kernel : function.kernels) {
-    llvm::json::Object object{{"kernel", kernel.kernel},
-                              {"seconds", kernel.seconds},
-                              {"waits_for", kernel.limit},
-                              {"work", jsonOf(kernel.work)}};
-    if (!kernel.subject.empty())
-      object["of"] = kernel.subject;
-    kernels.push_back(std::move(object));
-  }
   llvm::json::Object object{{"function", function.function},
                             {"device", function.device},
                             {"unknown_lengths", function.unknownLengths},
@@ -96,7 +110,7 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
                             {"complete", function.complete},
                             {"priced", function.priced},
                             {"plans", std::move(plans)},
-                            {"kernels", std::move(kernels)},
+                            {"kernels", jsonOf(function.kernels)},
                             {"decisions", std::move(decisions)},
                             {"single_form", llvm::json::Array(function.single)}};
   llvm::json::Array rejected, curves, consent;
@@ -118,6 +132,8 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
       saved.push_back(jsonOf(each));
     object["saved"] = std::move(saved);
   }
+  if (function.backward)
+    object["backward"] = jsonOf(*function.backward);
   object["forms"] = function.takenForms;
   object["rejected"] = std::move(rejected);
   llvm::json::Array unbound;

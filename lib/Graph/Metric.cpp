@@ -133,7 +133,7 @@ static int64_t sizeAt(const SizeMeaning &meaning, const RuntimeSizes &sizes) {
   return std::max<int64_t>(1, std::llround(static_cast<double>(meaning.known) * sizes.scale));
 }
 
-static const cost::WorkEstimate &workOf(const CountedKernel &kernel, const RuntimeSizes &sizes) {
+const cost::WorkEstimate &graph::workOf(const CountedKernel &kernel, const RuntimeSizes &sizes) {
   std::vector<int64_t> inputs;
   for (const SizeMeaning &meaning : kernel.inputs)
     inputs.push_back(sizeAt(meaning, sizes));

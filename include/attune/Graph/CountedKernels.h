@@ -55,6 +55,10 @@ private:
 
 using CountedKernels = std::vector<CountedKernel>;
 
+/// The kernels that the host functions of a module launch, in their order; those that make parameters ready are not among them, which run
+/// once. Kernels are simplified, and get layouts on a GPU. An error says which cannot be counted.
+llvm::Expected<CountedKernels> countKernels(mlir::ModuleOp module, tile::TargetKind target);
+
 /// Builds and counts the kernels of plans, those of equal pieces once.
 class KernelCounter {
 public:

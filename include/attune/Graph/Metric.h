@@ -29,6 +29,9 @@ struct RuntimeSizes {
 /// Whether an op is attention, as opposed to a term of it or to what stands around it.
 bool isMechanism(mlir::Operation *op);
 
+/// What a kernel does at these sizes.
+const cost::WorkEstimate &workOf(const CountedKernel &kernel, const RuntimeSizes &sizes);
+
 /// The sizes of a function's tokens: those of its first attention, before the keys were compressed. Unknown ones are
 /// kDynamic.
 struct FunctionSizes {

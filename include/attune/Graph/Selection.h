@@ -125,6 +125,15 @@ struct SavedTensors {
   bool taken = false;
 };
 
+/// The function of a function's gradients, which no law reorders: its kernels, in the order in which they run.
+struct BackwardPlan {
+  std::string function; ///< NAME_backward
+  std::string refusal;  ///< why there is none; empty if there is
+  double seconds = 0;   ///< at the selection's length
+  cost::WorkEstimate work;
+  std::vector<KernelShare> kernels;
+};
+
 /// Everything decided about one function of the module.
 struct FunctionSelection {
   std::string function, device;
@@ -148,6 +157,7 @@ struct FunctionSelection {
   std::optional<int64_t> leftBytes; ///< what a run leaves for its gradients (KeepForBackward.h); none: it has none
   std::vector<SavedTensors> saved;  ///< what else it could leave
   std::string savePin;              ///< which decides of that; empty: there is none
+  std::optional<BackwardPlan> backward; ///< if somebody has made it (PriceBackward.h)
   std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
