@@ -175,6 +175,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.backward = true; }},
     {"--backward", "", "r", "compute the gradients that the spec asks for, from those of the outputs",
      [](Arguments &a, StringRef) { return a.backward = true; }},
+    {"--backward", "", "b", "time the gradients that the spec asks for as well, beside both passes of exact softmax",
+     [](Arguments &a, StringRef) { return a.backward = true; }},
     {"--save", "", "r", "write what is left for the gradients too, as saved.<name>.npy",
      [](Arguments &a, StringRef) { return a.save = true; }},
     {"--reference", "", "r", "compute the function as it is written, by the interpreter, in float64",
@@ -357,6 +359,8 @@ static bool checkComplete(const Arguments &arguments) {
   bool forCpu = arguments.target == "cpu" || llvm::is_contained(arguments.targets, "cpu");
   if (!arguments.isa.empty() && !forCpu)
     return complain("--target cpu with --isa " + arguments.isa, arguments.target, "only code of a CPU has instruction sets"), false;
+  if (arguments.backward && arguments.plans > 0)
+    return complain("--backward or --plans", "both", "plans are of the function; leave one of them out"), false;
   bool deviceStage = arguments.emit == "ptx" || arguments.emit == "cubin";
   if (deviceStage && arguments.target == "cpu")
     return complain("a GPU target with --emit " + arguments.emit, "cpu", "add --target sm_80"), false;

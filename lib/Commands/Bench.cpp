@@ -10,6 +10,7 @@
 // round, so that a change of the clock meets all of them alike; the medians are compared.
 //
 //===----------------------------------------------------------------------===//
+#include "BackwardBench.h"
 #include "DeviceBench.h"
 #include "DrawnLibrary.h"
 #include "PlanBench.h"
@@ -141,6 +142,10 @@ int attune::attnc::bench(const Arguments &arguments) {
     return fail("expected --target cpu with --plans, but got " + arguments.target +
                     ": plans are timed beside one another on processors alone; leave --plans out",
                 Wrong);
+  if (onGpu && arguments.backward)
+    return fail("expected --target cpu with --backward, but got " + arguments.target +
+                    ": gradients are timed on processors alone; leave --target out",
+                Wrong);
   std::vector<Spec> specs;
   if (int status = loadSpecs(arguments, specs))
     return status;
@@ -148,6 +153,8 @@ int attune::attnc::bench(const Arguments &arguments) {
     return benchOnGpu(specs, arguments);
   if (arguments.plans > 0)
     return benchPlans(specs, arguments);
+  if (arguments.backward)
+    return benchBackward(specs, arguments);
   std::vector<BenchRow> rows;
   for (auto [spec, path] : llvm::zip_equal(specs, arguments.specs)) {
     llvm::Expected<BenchRow> row = benchSpec(spec, forSpec(arguments, path));

@@ -10,7 +10,17 @@
 
 #include "TimedLibrary.h"
 
+#include <functional>
+
 namespace attune::attnc {
+
+/// Which function of a spec is drawn, and what it writes and reads beside its tensors.
+struct DrawnFunction {
+  Direction direction = Direction::Forward;
+  bool save = false; ///< with what is left for gradients among the outputs
+  /// Adds to the inputs of an interface.
+  std::function<llvm::Error(const target::LibraryDescription &, RunTensors &)> addInputs = {};
+};
 
 /// A spec compiled for this machine and loaded, with tensors as `attnc init` draws them.
 struct DrawnLibrary {
@@ -18,7 +28,7 @@ struct DrawnLibrary {
   RunTensors tensors;
 
   /// Errors of the compiler have been printed.
-  static llvm::Expected<DrawnLibrary> make(const Spec &spec, const Arguments &arguments);
+  static llvm::Expected<DrawnLibrary> make(const Spec &spec, const Arguments &arguments, const DrawnFunction &function = {});
   llvm::Error run() { return library.run(tensors); }
 };
 

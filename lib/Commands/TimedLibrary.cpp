@@ -22,7 +22,7 @@ Spread::Spread(std::vector<double> figures) {
   median = figures[figures.size() / 2], least = figures.front(), most = figures.back();
 }
 
-llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Arguments &arguments) {
+llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Arguments &arguments, Direction direction) {
   int status = 0;
   auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), "cpu", status);
   if (!compilation)
@@ -30,6 +30,9 @@ llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Argument
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->planFor(pricedThreads(arguments)), compilation->takePlan(arguments.plan);
+  if (direction == Direction::Backward)
+    if (compilation = compilation->backward(); !compilation)
+      return llvm::createStringError("the gradients of the spec could not be compiled");
   TimedLibrary timed;
   timed.operations = attn::usefulOperations(compilation->module()).value_or(0);
   auto library = compileAndLoad(*compilation);

@@ -29,8 +29,8 @@ struct TimedLibrary {
   std::vector<double> seconds;
   double operations = 0; ///< that its function needs at least
 
-  /// Compiles for the CPU and loads. What is wrong with the spec has been printed.
-  static llvm::Expected<TimedLibrary> make(const Spec &spec, const Arguments &arguments);
+  /// Compiles for the CPU and loads: the spec's function, or that of its gradients. What is wrong with the spec has been printed.
+  static llvm::Expected<TimedLibrary> make(const Spec &spec, const Arguments &arguments, Direction direction = Direction::Forward);
 
   /// Makes the handle and gives it its parameters, which need not outlive the call.
   llvm::Error prepare(RunTensors &tensors, const Arguments &arguments);
