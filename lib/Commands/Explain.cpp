@@ -82,7 +82,8 @@ static graph::BackwardPlan backwardOf(Compilation &forward, const graph::Functio
   std::string printed;
   llvm::raw_string_ostream errors(printed);
   int status = Failed;
-  auto again = openResolved(arguments, status, errors);
+  auto again = forward.spec() ? Compilation::fromSpec(*forward.spec(), forward.path(), arguments.target, status, errors)
+                              : openResolved(arguments, status, errors);
   auto function = forward.module().lookupSymbol<mlir::func::FuncOp>(selection.function);
   if (std::optional<std::vector<std::string>> left = graph::savedNames(function); again && left)
     again->leave(std::move(*left));

@@ -284,7 +284,7 @@ void RegionPrinter::head(const KernelRegion &region) {
     if (axis.tile != 1)
       os << " tile " << axis.tile;
     if (const Extent &extent = (*region.extents)[axis.axis]; extent.begin)
-      os << " from " << show(extent.begin) << " of " << show(extent.size);
+      os << " from " << show(extent.begin) << (extent.size ? " of " + show(extent.size) : "");
   });
   os << ")\n    schedule(" << Attribute(region.schedule) << ") {\n";
 }

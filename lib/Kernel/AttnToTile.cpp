@@ -75,20 +75,6 @@ static LogicalResult checkSignature(func::FuncOp source) {
   return success();
 }
 
-/// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in; positions
-/// have none. Null if none has one.
-static Type storageOf(func::FuncOp source) {
-  Type storage;
-  for (Type result : source.getResultTypes()) {
-    auto element = dyn_cast<FloatType>(cast<RankedTensorType>(result).getElementType());
-    if (!element)
-      continue;
-    if (!storage || element.getWidth() < storage.getIntOrFloatBitWidth())
-      storage = element;
-  }
-  return storage;
-}
-
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   if (failed(checkSignature(source)) || failed(checkSupported(source)) || failed(checkSketches(source)))

@@ -130,6 +130,8 @@ private:
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const OpSet &reads);
+  /// Spans of the pieces of a sequence that both passes cut into parts.
+  StateMemory allocateSpans(const Problem &problem, attn::CausalReadoutGradientOp op, int64_t heads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         const QuotientRows &quotient, mlir::Value shares, const StateMemory &before, const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);

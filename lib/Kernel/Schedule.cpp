@@ -10,6 +10,18 @@
 using namespace mlir;
 using namespace attune;
 
+Type kernel::storageOf(func::FuncOp function) {
+  Type storage;
+  for (Type result : function.getResultTypes()) {
+    auto element = dyn_cast<FloatType>(cast<RankedTensorType>(result).getElementType());
+    if (!element)
+      continue;
+    if (!storage || element.getWidth() < storage.getIntOrFloatBitWidth())
+      storage = element;
+  }
+  return storage;
+}
+
 tile::ScheduleAttr kernel::defaultSchedule(tile::TargetKind target, Type storage) {
   MLIRContext *context = storage.getContext();
   bool gpu = target == tile::TargetKind::GPU;

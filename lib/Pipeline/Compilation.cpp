@@ -13,6 +13,7 @@
 #include "attune/Frontend/SpecToAttn.h"
 #include "attune/Graph/Differentiate.h"
 #include "attune/Graph/KeepForBackward.h"
+#include "attune/Graph/SplitGradients.h"
 #include "attune/InitAll.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
@@ -233,7 +234,7 @@ static bool hasPairs(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// No law speaks of the terms of gradients: their forms are those that the planner takes.
+/// No law speaks of the terms of gradients: their forms are those that the planner takes, in parts where cores would have no work.
 LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) {
   assert(at == Stage::Attn && "gradients are of the function as it is written");
   auto forward = root->lookupSymbol<func::FuncOp>(libraryName);
@@ -242,7 +243,13 @@ LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) 
   if (failed(backward))
     return failure();
   forward.erase();
+  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceName);
+  if (!device)
+    return root->emitError() << llvm::toString(device.takeError());
+  device->runOn(threadCount);
+  mlirContext.loadDialect<tile::TileDialect>();
   (*backward)->setAttr("attn.plan", attn::PlanAttr::get(&mlirContext, attn::Form::Online, /*from=*/0));
+  graph::splitGradients(*backward, *device);
   libraryName = backward->getName().str();
   ofGradients = true;
   return success();
@@ -268,9 +275,11 @@ std::unique_ptr<Compilation> Compilation::backward() {
   int status = 0;
   std::unique_ptr<Compilation> made = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
                                              : fromModule({moduleText, sourcePath}, targetName, status, errors);
-  if (!made || failed(made->takeGradients(saved ? *saved : decideLeft())))
+  if (!made)
     return nullptr;
   made->deviceName = deviceName, made->productsName = productsName, made->threadCount = threadCount;
+  if (failed(made->takeGradients(saved ? *saved : decideLeft())))
+    return nullptr;
   made->isas = isas, made->nativeOnly = nativeOnly, made->optimize = optimize;
   return made;
 }

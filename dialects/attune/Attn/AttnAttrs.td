@@ -235,6 +235,7 @@ def Attn_ExecutionAttr : AttrDef<Attn_Dialect, "Execution"> {
     | | `ending = last_block`: the kernel that makes the states of pieces merges them | linearize: merged_state |
     | `causal_readout` | `split`: parts of the sequence run side by side | linearize: split; keys: split, of `grouped` |
     | | `grouped`: the query heads of a key-value head share its state | linearize: grouped |
+    | `causal_readout_gradient` | `split`: the same of both passes | attn-split-gradients |
     | `polysketch` | `form = state`, `form = chunked`, and `split` of chunks | linearize: state, chunked, split |
     | `softmax` | `split`: pieces of the keys run side by side | keys: split |
     | `concat_heads` | `launch = co_launched`: the first kernels of all parts in one launch, then the second ones | launch: co_launched |

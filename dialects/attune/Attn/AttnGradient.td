@@ -350,7 +350,9 @@ def Attn_MapParameterGradientOp : Attn_MapGradient<"map_parameter_gradient"> {
   }];
 }
 
-def Attn_CausalReadoutGradientOp : Attn_Op<"causal_readout_gradient", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", ["split = true"],
+    [AttrSizedOperandSegments, AttrSizedResultSegments],
+    "/// Whether what it is the gradient of has a denominator.\nbool divides() { return getDenominator() || getGuard(); }"> {
   let summary = "The cotangents of a causal readout";
   let description = [{
     Of the readout of `attn.causal_readout` with the same operands, from the cotangents ū of numerators, w̄ of denominators, S̄ of the state and
@@ -368,9 +370,11 @@ def Attn_CausalReadoutGradientOp : Attn_Op<"causal_readout_gradient", [AttrSized
     With `guard` the cotangent ō of the output o = u / g, under that guard, stands in the place of that of numerators: ū = ō / g, and w̄ = −⟨ō, o⟩ / g
     where the guard lets g pass. Both come from sums that ā is made of anyway, g = ⟨a, z⟩ and ⟨ō, o⟩ = ⟨a, S ū⟩, so that no output is made again.
 
+    Its execution: parts of the sequence side by side, each of which begins with what those before it, or behind it, add up to.
+
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
     ā, b̄, v̄, then those of state and sum if there is an initial state, of decay and of erase if there is one; with a guard a numerator, and neither
-    a denominator nor erase.
+    a denominator nor erase; with erase nothing is split.
 
     ```mlir
     %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)
@@ -383,8 +387,8 @@ def Attn_CausalReadoutGradientOp : Attn_Op<"causal_readout_gradient", [AttrSized
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
-                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard);
-  let extraClassDeclaration = "/// Whether what it is the gradient of has a denominator.\nbool divides() { return getDenominator() || getGuard(); }";
+                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Optional<Attn_F32x4>:$state_gradient, Optional<Attn_F32x3>:$sum_gradient, Optional<Attn_Decay>:$decay_gradient,
                       Optional<Attn_Gate>:$erase_gradient);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
 
+#include "attune/Attn/Execution.h"
+
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
@@ -168,6 +170,8 @@ LogicalResult CausalReadoutGradientOp::verify() {
       failed(checkState(*this, getInitialState(), getInitialSum(), {a[0], b[1], a[3], v[3]}, /*divides=*/false)) || // A10
       failed(checkCotangents(*this)))                                                                                // A90
     return failure();
+  if (getErase() && executionOf(*this).split) // A90
+    return emitOpError() << "expected a gradient that is not split of keys that erase, but got " << getExecutionAttr();
   if (failed(checkLike(*this, "query features", getQueryGradient(), getQueryFeatures())) ||
       failed(checkLike(*this, "key features", getKeyGradient(), getKeyFeatures())) ||
       failed(checkLike(*this, "value", getValueGradient(), getValue())) ||

@@ -109,7 +109,7 @@ SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRang
       builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
       like(getDecay()), like(getErase()), getQueryFeatures(), getKeyFeatures(), getValue(), getLengths(), getInitialState(), getInitialSum(),
       getDecay(), getErase(), getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
-      quotient ? quotient.getGuardAttr() : DenominatorAttr());
+      quotient ? quotient.getGuardAttr() : DenominatorAttr(), /*execution=*/ExecutionAttr());
   Gradients gradients(getNumOperands());
   auto put = [&](MutableOperandRange operand, Value gradient) {
     if (!operand.empty())

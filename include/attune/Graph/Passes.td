@@ -109,6 +109,46 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }
 
+def SplitGradients : Pass<"attn-split-gradients", "::mlir::func::FuncOp"> {
+  let summary = "Cut sequences where their gradients would leave cores without work";
+  let description = [{
+    The gradients of a causal readout are made by one program for each batch entry and head. Where a device has P cores for each of these, at least
+    two, its `execution` says `split`, and the schedule of the function P parts: both passes run over the parts of the sequence side by side, after the
+    states that each part begins with, (1 − 1/P) m dv multiply-adds a token and head more for either. A batch that is not known counts as 1; a part has
+    at least 256 tokens where the length is known. Keys that erase, and packed sequences, are not split, nor is
+    what then has no room in the shared memory of a GPU.
+
+    ```mlir
+    func.func @f(%a: tensor<1x1x4096x16xf32>, %b: tensor<1x1x4096x16xf32>, %v: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>) -> tensor<1x1x4096x16xf32> {
+      %x, %y, %z = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : tensor<1x1x4096x16xf32>)
+          : tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+          -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+      return %y : tensor<1x1x4096x16xf32>
+    }
+    ```
+
+    becomes with `threads=4`
+
+    ```mlir
+    func.func @f(%a: tensor<1x1x4096x16xf32>, %b: tensor<1x1x4096x16xf32>, %v: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>) -> tensor<1x1x4096x16xf32>
+        attributes {tile.schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1,
+                                                    parts = 4>} {
+      %x, %y, %z = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : tensor<1x1x4096x16xf32>) {execution = #attn.execution<split = true>}
+          : tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+          -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+      return %y : tensor<1x1x4096x16xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"x86-64-avx512\"",
+           "the device whose cores count: the name of a description, a target for its default one, or a path that ends in .yaml">,
+    Option<"threads", "threads", "int64_t", "0", "cores of a CPU; 0: those of the device">
+  ];
+  let statistics = [Statistic<"numSplit", "functions-split", "Number of functions with gradients in parts">];
+  let dependentDialects = ["::attune::attn::AttnDialect", "::attune::tile::TileDialect"];
+}
+
 def CanonicalLaws : Pass<"attn-canonical-laws", "::mlir::func::FuncOp"> {
   let summary = "Drop what cancels and compute what is equal once";
   let description = [{

@@ -10,7 +10,12 @@
 
 #include "attune/Tile/Tile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace attune::kernel {
+
+/// The type of the results of a function whose elements are the narrowest; null: none is of floats.
+mlir::Type storageOf(mlir::func::FuncOp function);
 
 /// 64×64 tiles and pieces of 2,048 keys. Operands of products are f32 on a CPU and the storage type on a GPU.
 tile::ScheduleAttr defaultSchedule(tile::TargetKind target, mlir::Type storage);

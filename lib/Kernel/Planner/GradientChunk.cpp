@@ -115,8 +115,12 @@ Source kernel::shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDr
   return state && share > 1 ? term(terms::scale(1.0 / static_cast<double>(share)), {state}) : state;
 }
 
-void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory) {
+void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory,
+                              const Index &unless) {
   Source products = term(terms::stateProducts(static_cast<bool>(op.getSum()), decaysChannels(op.getDecay())),
                          {region.effects.front(), cotangentOfState(op, draft, at)});
-  region.outputs.push_back({products, memory, {entryOf(Axis::Batch), entryOf(at.head), columnsOf(cast<MemRefType>(memory.getType()).getDimSize(2))}});
+  Dimension columns = columnsOf(cast<MemRefType>(memory.getType()).getDimSize(2));
+  if (unless)
+    columns.limit = (1 - min(unless, 1)) * columns.count;
+  region.outputs.push_back({products, memory, {entryOf(Axis::Batch), entryOf(at.head), columns}});
 }

@@ -77,8 +77,9 @@ fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::
 fusion::Source cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
 /// The part of them that each query head begins with: their sum over those that share a state is the cotangent.
 fusion::Source shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
-/// Stores ⟨S, S̄⟩ of the state that a region of chunks carries in the end.
-void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory);
+/// Stores ⟨S, S̄⟩ of the state that a region of chunks carries in the end, `unless` that is above 0; null: always.
+void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory,
+                      const fusion::Index &unless = {});
 /// The result of a reduction that a value is made of.
 mlir::OpResult resultBehind(mlir::Value value, mlir::Operation *reduction);
 /// All tiles of a source.

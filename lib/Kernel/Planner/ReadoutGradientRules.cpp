@@ -13,14 +13,21 @@
 // The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
 // numbers of rows that the first two leave.
 //
+// Split, both passes run over the parts of the sequence side by side. Before each come the spans of its pieces: of keys in all parts but the last,
+// of rows, from their ends down, in all parts but the first.
+//
 //===----------------------------------------------------------------------===//
 #include "GradientChunk.h"
 #include "GradientRules.h"
 
 #include "HostBuilder.h"
+#include "Pieces.h"
 #include "Regions/ChunkStage.h"
 #include "Regions/KeyStage.h"
+#include "Regions/Regions.h"
 #include "Terms.h"
+
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune;
@@ -40,7 +47,7 @@ OpResult kernel::resultBehind(Value value, Operation *reduction) {
 Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source), llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count}; }
 
 static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares,
-                                  const QuotientRows &quotient) {
+                                  const QuotientRows &quotient, const StateMemory &pieces) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
@@ -50,7 +57,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   GradientChunk::Sums sums = chunk.queryGradients(state, static_cast<bool>(shares));
   draft.defineResults(op, {blocksOf(sums.all, widths.size()), Tiles(), Tiles(), Tiles()});
   Stage stage = chunks.stage();
-  stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, Representation::Plain, {}, chunk.divides);
+  stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, Representation::Plain, pieces, chunk.divides);
   StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
@@ -63,17 +70,47 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
   if (shares.ofState)
-    storeStateShares(region, op, draft, keys, shares.ofState);
+    storeStateShares(region, op, draft, keys, shares.ofState, chunks.inOtherParts(region, /*reverse=*/false));
+  return region;
+}
+
+/// R and ζ, with the rows of a chunk.
+static StepForm rowSums(const GradientChunk &chunk, attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &keys) {
+  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
+  SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
+  if (op.getDecay())
+    operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
+  if (chunk.divides)
+    operands.push_back(chunk.w);
+  return {terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides, static_cast<bool>(op.getDecay()), chunk.divides),
+          operands};
+}
+
+/// The spans of pieces of rows for the parts before them.
+static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &spans) {
+  ChunkStage chunks(draft.problem);
+  Place keys = chunks.keys();
+  draft.plan.extents = chunks.piecesBehind(spans);
+  GradientChunk chunk(op, draft, chunks.rows(), keys, quotient);
+  Stage stage = chunks.stage();
+  stage.extents = draft.plan.extents, stage.reverse = true;
+  KernelRegion region = stateKernel(draft.plan, "row_pieces");
+  region.grid.push_back({Axis::Piece, tile::Axis::KeyPiece});
+  Source transition;
+  if (spans.transition) {
+    Source whole = decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, spans.features[0]);
+    transition = term(terms::transition(), {stream(existingKeys(draft.plan), {terms::decaySums(spans.features[0]), {whole}})});
+  }
+  region.outputs = spans.write(stream(stage, rowSums(chunk, op, draft, keys)), {entryOf(Axis::Batch), entryOf(Axis::Head), chunks.spanOfPiece()}, transition);
   return region;
 }
 
 /// The stage of the second pass, with what it stores of each chunk, and of the state before the first token.
 static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, Value shares, const StateMemory &before,
-                               function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
+                               const StateMemory &pieces, function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys, quotient);
-  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   Source behind = chunk.carried(chunk.v, state, terms::DecaySpan::Until, chunk.divides ? terms::Carried::Both : terms::Carried::Matrix);
   GradientChunk::Sums sums = chunk.sums(behind, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
@@ -82,20 +119,16 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   Source ofKeys = draft.problem.lengths ? term(terms::existing(Axis::Key), {sums.all}) : sums.all;
   Stage stage = chunks.stage();
   stage.state = state, stage.reverse = true, stage.begin = shareOfCotangent(op, draft, keys);
-  SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
-  if (op.getDecay())
-    operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
-  if (chunk.divides)
-    operands.push_back(chunk.w);
-  StepForm step{terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides, static_cast<bool>(op.getDecay()), chunk.divides),
-                operands};
+  if (draft.problem.split)
+    stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, stage.begin);
+  StepForm step = rowSums(chunk, op, draft, keys);
   step.outputs = outputs(ofKeys, ofValues);
   if (shares)
     step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "key_gradients";
   if (before.matrix)
-    chunks.store(region, region.effects.front(), before);
+    chunks.store(region, region.effects.front(), before, /*reverse=*/true);
   return region;
 }
 
@@ -200,13 +233,29 @@ static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const Writ
   llvm::append_range(region.outputs, everyRowOf(draft, each, {Axis::Query, Axis::SharedHead, draft.problem.sharedHeads()}));
 }
 
+StateMemory HostBuilder::allocateSpans(const Problem &problem, attn::CausalReadoutGradientOp op, int64_t heads) {
+  TileBuilder host(site.host, site.loc);
+  StateMemory::Parts parts{.units = false, .sums = op.divides()};
+  if (op.getDecay())
+    parts.transition = tile::Transition::Vector;
+  return StateMemory::allocate(site, parts, host.dim(problem.key.memory, 0), heads, featureWidths(op.getKeyFeatures()), shapeOf(op.getValue())[3],
+                               Pieces(problem).count(host));
+}
+
 LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                              const QuotientRows &quotient, Value shares, const StateMemory &before, const OpSet &reads) {
+  StateMemory pieces;
+  if (problem.split) {
+    RegionDraft rows(*this, problem, RegionPlanner::OfAll, reads);
+    pieces = allocateSpans(problem, op, problem.heads());
+    if (failed(buildKernel(rowPiecesRegion(rows, op, quotient, pieces))))
+      return failure();
+  }
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   int64_t ofValues = shapeOf(op.getValue())[1];
   if (problem.heads() == problem.sharedHeads() && problem.heads() == ofValues)
-    return buildKernel(keysRegion(draft, op, quotient, shares, before, [&](Source ofKeys, Source ofValue) {
+    return buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, [&](Source ofKeys, Source ofValue) {
       draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}, Tiles()});
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
@@ -216,7 +265,7 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
   Tokens values = allocateRows(op.getValue(), problem.heads(), problem.valueWidth());
   auto ofHeads = [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); };
-  if (failed(buildKernel(keysRegion(draft, op, quotient, shares, before, ofHeads))))
+  if (failed(buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
   for (unsigned number : {1u, 2u}) {
@@ -285,15 +334,25 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
   return buildKernel(region);
 }
 
-/// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU
-/// keys that erase have too many squares for the registers of warps that have 64 columns each.
-static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, bool erases) {
+/// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU threads
+/// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
+/// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
+static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates) {
   bool gpu = s.getTarget() == tile::TargetKind::GPU;
-  if (gpu && !erases)
+  if (gpu && rotates && !op.getErase())
     return s;
-  int64_t rows = gpu ? 32 : 16;
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), gpu ? 2 : s.getWarps(), s.getStages(),
-                                 s.getWarpColumns(), s.getParts(), s.getFeatureTile(), s.getValueTile());
+  constexpr int64_t rowsOfWarp = 16;
+  int64_t rows = 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  if (gpu && rotates) {
+    rows = 32, warps = rows / rowsOfWarp;
+  } else if (gpu) {
+    constexpr int64_t narrow = 64, largeState = 8192;
+    int64_t features = shapeOf(op.getKeyFeatures())[3], width = shapeOf(op.getValue())[3];
+    bool isTight = op.getErase() || decaysChannels(op.getDecay()) || features * width > largeState;
+    rows = isTight ? rowsOfWarp : 2 * rowsOfWarp, warps = std::max(features, width) > narrow ? 8 : 4, columns = warps * rowsOfWarp / rows;
+  }
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), warps, s.getStages(), columns, s.getParts(),
+                                 s.getFeatureTile(), s.getValueTile());
 }
 
 LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
@@ -312,8 +371,9 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
   problem.query.heads = shapeOf(op.getQueryFeatures())[1], problem.key.heads = shapeOf(op.getKeyFeatures())[1];
   problem.value.width = shapeOf(op.getValue())[3];
-  problem.schedule = scheduleOfChunks(named.schedule, static_cast<bool>(op.getErase()));
+  problem.schedule = scheduleOfChunks(named.schedule, op, llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>));
   problem.lengths = memoryOf(KeySums(op).lengths);
+  problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();
   TileBuilder host(site.host, site.loc);
   if (before.matrix && problem.heads() > problem.sharedHeads())
@@ -329,7 +389,17 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     if (op.getGuard() && asksKeys)
       quotient = {allocateNumbers(problem.heads(), op.getQueryFeatures()), allocateNumbers(problem.heads(), op.getQueryFeatures())};
     bool asksQueries = !ofQueries.empty() || shares || quotient.divisors;
-    if (asksQueries && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares, quotient))))
+    StateMemory pieces;
+    if (asksQueries && problem.split) {
+      KeySums sums(op);
+      Problem ofPieces = keyProblem(problem, sums.features, sums.lengths, sums.heads());
+      ofPieces.split = true;
+      RegionDraft keys(*this, ofPieces, RegionPlanner::OfKeys);
+      pieces = allocateSpans(problem, op, sums.heads());
+      if (failed(buildKernel(piecesRegion(keys, sums, pieces))))
+        return failure();
+    }
+    if (asksQueries && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares, quotient, pieces))))
       return failure();
     if (asksKeys && failed(writeKeyGradients(problem, op, ofKeys, quotient, shares.ofKeys, ofHeads, reads)))
       return failure();
@@ -338,6 +408,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     return failure();
   if (!ofDecay)
     return success();
+  problem.split = false;
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   return buildKernel(decayRegion(draft, op, shares, ofDecay));

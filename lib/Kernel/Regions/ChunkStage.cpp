@@ -44,29 +44,63 @@ KernelRegion ChunkStage::region(Source stage) const {
   return region;
 }
 
-void ChunkStage::store(KernelRegion &region, const Source &state, StateMemory result) const {
+std::shared_ptr<const Extents> ChunkStage::piecesBehind(const StateMemory &spans) const {
+  auto pieces = std::make_shared<Extents>(*extents);
+  Extent &piece = (*pieces)[Axis::Piece];
+  piece.size = {}, piece.memory = spans.matrix, piece.dimension = 2, piece.begin = (*pieces)[Axis::Part].cuts->perPart;
+  for (Axis axis : {Axis::Query, Axis::Key})
+    (*pieces)[axis].ofPart = false, (*pieces)[axis].ofPiece = true;
+  return pieces;
+}
+
+Dimension ChunkStage::spanOfPiece() const {
+  Dimension place = entryOf(Axis::Piece);
+  place.add = -(*extents)[Axis::Part].cuts->perPart;
+  return place;
+}
+
+Index ChunkStage::inOtherParts(KernelRegion &region, bool reverse) const {
+  if (!problem.split)
+    return {};
+  auto one = std::make_shared<Extents>(*region.extents);
+  (*one)[Axis::Part].evenNone = true;
+  region.extents = one;
+  if (reverse)
+    return Index::first(Axis::Part);
+  const Extent &part = (*extents)[Axis::Part]; // the last part has no tokens behind it
+  Index all = Index::size(part.memory, part.dimension), piece = part.cuts->pieceLength(all);
+  return max(all - (Index::first(Axis::Part) + 1) * piece * part.cuts->perPart, 0);
+}
+
+void ChunkStage::store(KernelRegion &region, const Source &state, StateMemory result, bool reverse) const {
   int64_t own = cast<MemRefType>(result.matrix.getType()).getDimSize(1), share = heads() / own;
   if (share > 1)
     result.unless = Index::first(head()) - Index::first(head()) / share * share;
-  if (problem.split) { // the last part has no tokens behind it
-    const Extent &part = (*extents)[Axis::Part];
-    Index all = Index::size(part.memory, part.dimension), piece = part.cuts->pieceLength(all);
-    Index behind = max(all - (Index::first(Axis::Part) + 1) * piece * part.cuts->perPart, 0);
-    result.unless = result.unless ? result.unless + behind : behind;
-    auto one = std::make_shared<Extents>(*region.extents);
-    (*one)[Axis::Part].evenNone = true;
-    region.extents = one;
-  }
+  if (Index others = inOtherParts(region, reverse))
+    result.unless = result.unless ? result.unless + others : others;
   region.outputs = result.write(state, {entryOf(Axis::Batch), Dimension{head(), share}});
 }
 
-Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at, Source begin) const {
-  Stage pieces{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
+/// What spans in memory, which a stage reads one after another, make of `begin`.
+static Source composed(Stage pieces, const StateMemory &spans, ArrayRef<Dimension> at, Source begin) {
   pieces.begin = std::move(begin);
   SmallVector<Dimension> indices(at);
   indices.push_back(entryOf(Axis::Piece));
   return stream(pieces, {terms::compose(spans.representation(), spans.shapes(), /*squares=*/false, spans.transitionKind()),
                          {spans.read(indices)}});
+}
+
+Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at, Source begin) const {
+  return composed({Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents}, spans, at, std::move(begin));
+}
+
+Source ChunkStage::sumOfPiecesBehind(const StateMemory &spans, ArrayRef<Dimension> at, Source begin) const {
+  auto behind = std::make_shared<Extents>(*extents);
+  Index all = Index::size(spans.matrix, 2), first = Index::first(Axis::Part) * (*extents)[Axis::Part].cuts->perPart;
+  (*behind)[Axis::Piece].size = all;
+  Stage pieces{Axis::Piece, 1, {{"behind", first, all, false}}, behind};
+  pieces.reverse = true;
+  return composed(std::move(pieces), spans, at, std::move(begin));
 }
 
 Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Representation as, const StateMemory &pieces, bool withSums) const {

@@ -37,11 +37,21 @@ public:
   fusion::Stage stage() const;
   fusion::KernelRegion region(fusion::Source stage) const;
 
-  /// Stores what is carried behind the last chunk, or what is made of it, once for all programs that carry it.
-  void store(fusion::KernelRegion &region, const fusion::Source &state, StateMemory result) const;
+  /// The extents of a kernel whose grid counts the pieces of all parts but the first, of which `spans` has memory: its stages stream those.
+  std::shared_ptr<const fusion::Extents> piecesBehind(const StateMemory &spans) const;
+  /// Where the span of the piece at a site of such a kernel lies.
+  fusion::Dimension spanOfPiece() const;
+
+  /// Stores what is carried behind the last chunk, before the first one in `reverse`, or what is made of it, once for all programs that carry it.
+  void store(fusion::KernelRegion &region, const fusion::Source &state, StateMemory result, bool reverse = false) const;
+  /// Above 0 in parts but the last one, or the first one in `reverse`; null: there are no parts. Where there are, it makes the region have
+  /// one even without tokens.
+  fusion::Index inOtherParts(fusion::KernelRegion &region, bool reverse) const;
 
   /// Composed states of the pieces before the part at the site, which lie in memory behind `at` by Axis::Piece.
   fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
+  /// The same of those behind it, from the last one down (`piecesBehind`).
+  fusion::Source sumOfPiecesBehind(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin) const;
 
   /// What the state begins with, as it is, or in units: that of the op, and what the pieces before the part leave; null: nothing.
   fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, fusion::Representation as, const StateMemory &pieces = {},

@@ -205,6 +205,17 @@ func.func @f(%x: !x) {
 
 // -----
 
+!x = tensor<1x2x12x4xf32>
+// A90: keys that erase are not split.
+func.func @f(%x: !x, %e: tensor<1x2x12xf32>) {
+  // expected-error @below {{expected a gradient that is not split of keys that erase, but got #attn.execution<split = true>}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %x, %x, %x erase(%e : tensor<1x2x12xf32>) cotangents(numerator %x : !x)
+      {execution = #attn.execution<split = true>} : !x, !x, !x -> !x, !x, !x erase(tensor<1x2x12xf32>)
+  return
+}
+
+// -----
+
 !s = tensor<4x4xf32>
 !i = tensor<4x4xi32>
 // A91

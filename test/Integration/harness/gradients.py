@@ -83,6 +83,7 @@ def flags_of(args, way):
     if way == "reference":
         return ["--reference"]
     flags = ["--target", args.target] if args.target else []
+    flags += ["--threads", str(args.threads)] if args.threads else []
     return flags + (["--emulate"] if args.emulate else [])
 
 
@@ -179,6 +180,7 @@ def main():
     parser = run_case.parser(__doc__)
     parser.add_argument("--own", action="store_true", help="the gradients that the specs name")
     parser.add_argument("--at-least", type=int, default=1, help="of all specs, how many must not be skipped")
+    parser.add_argument("--threads", type=int, help="threads to run with, for which plans are made, too")
     parser.add_argument("--gradients", help="names of tensors, in place of all")
     parser.set_defaults(queries=48, keys=60, ways=["reference"])
     args = parser.parse_args()

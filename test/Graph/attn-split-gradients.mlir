@@ -1,0 +1,53 @@
+// RUN: attn-opt %s -pass-pipeline='builtin.module(func.func(attn-split-gradients{threads=4}))' | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline='builtin.module(func.func(attn-split-gradients{threads=1}))' | FileCheck %s --check-prefix=ONE --implicit-check-not=split
+// RUN: attn-opt %s -pass-pipeline='builtin.module(func.func(attn-split-gradients{device=sm_90a}))' | FileCheck %s --check-prefix=GPU
+// RUN: not attn-opt %s -pass-pipeline='builtin.module(func.func(attn-split-gradients{device=sm_1}))' 2>&1 | FileCheck %s --check-prefix=DEVICE
+// DEVICE: error: expected {{.*}}sm_1
+
+// The example of the pass: a part for each core.
+// CHECK-LABEL: func.func @f(
+// CHECK-SAME:      attributes {tile.schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 4>}
+// CHECK:         attn.causal_readout_gradient {{.*}} {execution = #attn.execution<split = true>}
+// ONE-LABEL:   func.func @f(
+// GPU-LABEL:   func.func @f(
+// GPU-SAME:        target = gpu, {{.*}} parts = 16>}
+func.func @f(%a: tensor<1x1x4096x16xf32>, %b: tensor<1x1x4096x16xf32>, %v: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>) -> tensor<1x1x4096x16xf32> {
+  %x, %y, %z = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : tensor<1x1x4096x16xf32>)
+      : tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+      -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+  return %y : tensor<1x1x4096x16xf32>
+}
+
+// Heads that are as many as half of the cores have two parts each, as many as schedules have where they do not say; batch entries and lengths that are not known count as one, and as long.
+// CHECK-LABEL: func.func @open(
+// CHECK-SAME:      tile.schedule = {{[^>]*}}stages = 1>}
+// CHECK:         {execution = #attn.execution<split = true>}
+func.func @open(%a: tensor<?x2x?x16xf32>, %b: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>, %c: tensor<?x2x?x16xf32>) -> tensor<?x2x?x16xf32> {
+  %x, %y, %z = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : tensor<?x2x?x16xf32>)
+      : tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32> -> tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>
+  return %y : tensor<?x2x?x16xf32>
+}
+
+// Enough heads, few tokens, keys that erase: nothing is split.
+// CHECK-LABEL: func.func @heads(
+// CHECK-NOT:     split
+func.func @heads(%a: tensor<1x3x4096x16xf32>, %c: tensor<1x3x4096x16xf32>) -> tensor<1x3x4096x16xf32> {
+  %x, %y, %z = attn.causal_readout_gradient %a, %a, %a cotangents(numerator %c : tensor<1x3x4096x16xf32>)
+      : tensor<1x3x4096x16xf32>, tensor<1x3x4096x16xf32>, tensor<1x3x4096x16xf32> -> tensor<1x3x4096x16xf32>, tensor<1x3x4096x16xf32>, tensor<1x3x4096x16xf32>
+  return %y : tensor<1x3x4096x16xf32>
+}
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     split
+func.func @few(%a: tensor<1x1x511x16xf32>, %c: tensor<1x1x511x16xf32>) -> tensor<1x1x511x16xf32> {
+  %x, %y, %z = attn.causal_readout_gradient %a, %a, %a cotangents(numerator %c : tensor<1x1x511x16xf32>)
+      : tensor<1x1x511x16xf32>, tensor<1x1x511x16xf32>, tensor<1x1x511x16xf32> -> tensor<1x1x511x16xf32>, tensor<1x1x511x16xf32>, tensor<1x1x511x16xf32>
+  return %y : tensor<1x1x511x16xf32>
+}
+// CHECK-LABEL: func.func @erase(
+// CHECK-NOT:     split
+func.func @erase(%a: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>, %e: tensor<1x1x4096xf32>) -> tensor<1x1x4096x16xf32> {
+  %x, %y, %z, %d = attn.causal_readout_gradient %a, %a, %a erase(%e : tensor<1x1x4096xf32>) cotangents(numerator %c : tensor<1x1x4096x16xf32>)
+      : tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
+      -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32> erase(tensor<1x1x4096xf32>)
+  return %y : tensor<1x1x4096x16xf32>
+}
