@@ -169,6 +169,16 @@ static TileSite programSite(TileSite site, const KernelRegion &region) {
   return site;
 }
 
+/// Columns change places within a warp, which has all of them then: so many warps less.
+static void keepColumnsTogether(tile::KernelOp kernel) {
+  tile::ScheduleAttr s = kernel.getScheduleAttr();
+  if (!s || s.getWarpColumns() == 1)
+    return;
+  bool moves = kernel.walk([](tile::PermuteColumnsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (moves)
+    kernel.setScheduleAttr(s.withWarps(s.getWarps() / s.getWarpColumns(), 1));
+}
+
 FailureOr<tile::LaunchOp> fusion::buildRegion(kernel::BuildSite &site, const KernelRegion &region) {
   if (failed(region.verify([&] { return emitError(site.loc); })))
     return failure();
@@ -184,6 +194,7 @@ FailureOr<tile::LaunchOp> fusion::buildRegion(kernel::BuildSite &site, const Ker
   frame.builder.setInsertionPointToEnd(&frame.kernel.getBody().front());
   TileBuilder host(site.host, site.loc);
   tile::LaunchOp launch = frame.finish(site, gridSizes(host, region));
+  keepColumnsTogether(frame.kernel);
   // Of some extents only the host needs to know how large they are.
   kernel::LaunchedKernel{frame.kernel, {launch}}.removeUnused();
   return launch;

@@ -7,12 +7,15 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/SplitGradients.h"
 #include "KernelsFit.h"
+#include "LengthModel.h"
 
 #include "attune/Attn/Attn.h"
 #include "attune/Attn/Execution.h"
 #include "attune/Attn/Packed.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/Passes.h"
+#include "attune/Graph/PriceBackward.h"
+#include "attune/Kernel/BuildKernels.h"
 #include "attune/Kernel/Schedule.h"
 
 namespace attune::graph {
@@ -33,31 +36,94 @@ static int64_t partsOf(attn::CausalReadoutGradientOp op, const cost::DeviceDescr
   return ShapedType::isDynamic(shape[2]) ? parts : std::min(parts, shape[2] / leastTokens);
 }
 
-bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription &device) {
-  if (attn::isPacked(function)) // whose sequences run side by side, and have lengths that only the device knows
-    return false;
+/// Says of the gradients that shall run in parts that they do, and in how many; nothing: none does.
+static std::optional<tile::ScheduleAttr> cutReadouts(func::FuncOp function, tile::ScheduleAttr schedule, const cost::DeviceDescription &device) {
   int64_t most = 1;
-  SmallVector<attn::CausalReadoutGradientOp> cut;
   function.walk([&](attn::CausalReadoutGradientOp op) {
     int64_t parts = op.getErase() ? 1 : partsOf(op, device);
     if (parts > 1)
-      most = std::max(most, parts), cut.push_back(op);
+      attn::decide(op, [](attn::Execution &execution) { execution.split = true; });
+    most = std::max(most, parts);
   });
-  if (cut.empty())
-    return false;
-  auto say = [&](bool split) {
-    for (attn::CausalReadoutGradientOp op : cut)
-      attn::decide(op, [&](attn::Execution &execution) { execution.split = split; });
-  };
-  auto schedule = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
-  if (!schedule)
-    schedule = kernel::defaultSchedule(device.kind, kernel::storageOf(function));
-  schedule = schedule.withParts(most);
-  say(true);
-  if (device.kind == tile::TargetKind::GPU && !kernelsFit(function, schedule, device.target)) // states that parts begin with take shared memory
-    return say(false), false;
-  function->setAttr("tile.schedule", schedule);
-  return true;
+  return most > 1 ? std::optional(schedule.withParts(most)) : std::nullopt;
+}
+
+static void undo(func::FuncOp function) {
+  function.walk([](attn::CausalReadoutGradientOp op) { attn::decide(op, [](attn::Execution &execution) { execution.split = false; }); });
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+/// The widest rows of tokens that a function has.
+static int64_t widest(func::FuncOp function) {
+  int64_t width = 0;
+  function.walk([&](Operation *op) {
+    for (Type type : op->getOperandTypes())
+      if (auto tokens = dyn_cast<RankedTensorType>(type); tokens && tokens.getRank() == 4 && !tokens.isDynamicDim(3))
+        width = std::max(width, tokens.getDimSize(3));
+  });
+  return width;
+}
+
+/// What is chosen without prices: threads of a GPU hold rows of up to 64 columns in registers; of wider ones two warps have a half each.
+static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::DeviceDescription &device) {
+  constexpr int64_t columnsOfWarp = 64;
+  tile::ScheduleAttr schedule = kernel::defaultSchedule(device.kind, kernel::storageOf(function));
+  bool wide = device.kind == tile::TargetKind::GPU && widest(function) > columnsOfWarp;
+  return wide ? schedule.withWarps(2 * schedule.getWarps(), 2) : schedule;
+}
+
+/// Seconds of the kernels of a function at the length at which prices are told; infinite where they cannot be built.
+static double secondsWith(func::FuncOp function, tile::ScheduleAttr schedule, const cost::DeviceDescription &device) {
+  OwningOpRef<ModuleOp> module(ModuleOp::create(function.getLoc()));
+  func::FuncOp copy = function.clone();
+  copy->setAttr("tile.schedule", schedule);
+  module->push_back(copy);
+  FunctionSelection sizes;
+  LengthModel lengths(sizesOf(function));
+  RuntimeSizes there = lengths.sizesAt(lengths.reference());
+  sizes.batch = there.batch, sizes.queries = there.queries, sizes.keys = there.keys;
+  ScopedDiagnosticHandler quiet(function.getContext(), [](mlir::Diagnostic &) { return success(); });
+  if (failed(kernel::buildKernels(*module, copy, device.kind)))
+    return HUGE_VAL;
+  llvm::Expected<BackwardPlan> plan = priceBackward(*module, "", sizes, device);
+  if (!plan) {
+    llvm::consumeError(plan.takeError());
+    return HUGE_VAL;
+  }
+  return plan->seconds;
+}
+
+/// The pieces of sums over tokens whose price is least. Two cores have enough of long ones.
+static tile::ScheduleAttr withPieces(func::FuncOp function, tile::ScheduleAttr schedule, const cost::DeviceDescription &device) {
+  constexpr double few = 8;
+  if (device.cores < few)
+    return schedule;
+  double least = secondsWith(function, schedule, device);
+  tile::ScheduleAttr best = schedule;
+  for (int64_t piece = schedule.getPiece() / 2; piece >= 256; piece /= 2) {
+    double seconds = secondsWith(function, schedule.withPiece(piece), device);
+    if (seconds >= least)
+      break;
+    least = seconds, best = schedule.withPiece(piece);
+  }
+  return best;
+}
+
+bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription &device) {
+  auto given = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
+  tile::ScheduleAttr usual = given ? given : usualSchedule(function, device);
+  auto fits = [&](tile::ScheduleAttr schedule) { return device.kind != tile::TargetKind::GPU || kernelsFit(function, schedule, device.target); };
+  // The lengths of packed sequences are what only the device knows, and they run side by side.
+  std::optional<tile::ScheduleAttr> parts = attn::isPacked(function) ? std::nullopt : cutReadouts(function, usual, device);
+  if (parts && !fits(*parts)) // states that parts begin with take shared memory
+    undo(function), parts = std::nullopt;
+  tile::ScheduleAttr schedule = withPieces(function, parts.value_or(usual), device);
+  if (parts || schedule != kernel::defaultSchedule(device.kind, kernel::storageOf(function)))
+    function->setAttr("tile.schedule", schedule);
+  return parts.has_value();
 }
 
 namespace {

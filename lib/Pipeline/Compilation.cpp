@@ -11,6 +11,7 @@
 #include "attune/Attn/Backward.h"
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecToAttn.h"
+#include "attune/Graph/CountedKernels.h"
 #include "attune/Graph/Differentiate.h"
 #include "attune/Graph/KeepForBackward.h"
 #include "attune/Graph/SplitGradients.h"
@@ -247,7 +248,7 @@ LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) 
   if (!device)
     return root->emitError() << llvm::toString(device.takeError());
   device->runOn(threadCount);
-  mlirContext.loadDialect<tile::TileDialect>();
+  graph::loadDialectsOfKernels(mlirContext);
   (*backward)->setAttr("attn.plan", attn::PlanAttr::get(&mlirContext, attn::Form::Online, /*from=*/0));
   graph::splitGradients(*backward, *device);
   libraryName = backward->getName().str();

@@ -51,3 +51,13 @@ func.func @erase(%a: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>, %e: t
       -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32> erase(tensor<1x1x4096xf32>)
   return %y : tensor<1x1x4096x16xf32>
 }
+
+// On many cores sums over all tokens have the pieces whose price is least; of rows of more than 64 columns two warps have a half each.
+// CHECK-LABEL: func.func @sums(
+// CHECK-NOT:     tile.schedule
+// GPU-LABEL:   func.func @sums(
+// GPU-SAME:        piece = 256, operand = f32, warps = 8, stages = 2, warp_columns = 2>}
+func.func @sums(%b: tensor<1x4x4096x128xf32>, %v: tensor<1x4x4096x128xf32>) -> tensor<1x4x128x128xf32> {
+  %s, %z = attn.state %b, %v : tensor<1x4x4096x128xf32>, tensor<1x4x4096x128xf32> -> tensor<1x4x128x128xf32>, tensor<1x4x128xf32>
+  return %s : tensor<1x4x128x128xf32>
+}

@@ -144,6 +144,10 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     bool isSliced() const { return getFeatureTile() != 0; }
     /// The same with so many parts; with slices of that many features and columns of values.
     ::attune::tile::ScheduleAttr withParts(int64_t parts) const;
+    /// The same with so many warps, of which so many share the columns of a row.
+    ::attune::tile::ScheduleAttr withWarps(int64_t warps, int64_t columns) const;
+    /// The same with so many tokens in a piece.
+    ::attune::tile::ScheduleAttr withPiece(int64_t piece) const;
     ::attune::tile::ScheduleAttr withSlices(int64_t features, int64_t values) const;
   }];
   let assemblyFormat = "`<` struct(params) `>`";

@@ -59,6 +59,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+ScheduleAttr ScheduleAttr::withWarps(int64_t warps, int64_t columns) const {
+  return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), getPiece(), getOperand(), warps, getStages(), columns, getParts(),
+             getFeatureTile(), getValueTile());
+}
+
+ScheduleAttr ScheduleAttr::withPiece(int64_t piece) const {
+  return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), piece, getOperand(), getWarps(), getStages(), getWarpColumns(), getParts(),
+             getFeatureTile(), getValueTile());
+}
+
 ScheduleAttr ScheduleAttr::withParts(int64_t parts) const {
   return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), getPiece(), getOperand(), getWarps(), getStages(),
              getWarpColumns(), parts, getFeatureTile(), getValueTile());

@@ -118,6 +118,9 @@ def SplitGradients : Pass<"attn-split-gradients", "::mlir::func::FuncOp"> {
     at least 256 tokens where the length is known. Keys that erase, and packed sequences, are not split, nor is
     what then has no room in the shared memory of a GPU.
 
+    On 8 cores and more sums over all tokens have the pieces whose price is least, of 256 to 2,048 tokens: more run side by side, and take longer to
+    merge. On a GPU two warps share the rows of functions with more than 64 columns, which one would spill.
+
     ```mlir
     func.func @f(%a: tensor<1x1x4096x16xf32>, %b: tensor<1x1x4096x16xf32>, %v: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>) -> tensor<1x1x4096x16xf32> {
       %x, %y, %z = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : tensor<1x1x4096x16xf32>)

@@ -15,7 +15,8 @@
 namespace attune::graph {
 
 /// Decides whether the gradients of causal readouts in a function run over parts of their sequences side by side, as the pass `attn-split-gradients`
-/// says, and gives the function a schedule with so many parts. Whether any do. The dialects of `loadDialectsOfKernels` are loaded, and on a GPU those of its code.
+/// says, and gives the function a schedule with so many parts, pieces and warps where that is another one than functions have anyway. Whether any readout is
+/// cut. The dialects of `loadDialectsOfKernels` are loaded, and on a GPU those of its code.
 bool splitGradients(mlir::func::FuncOp function, const cost::DeviceDescription &device);
 
 } // namespace attune::graph
