@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attune/Attn/Backward.h"
 #include "attune/Target/EmitHeader.h"
 
 #include "CommonHeader.h"
@@ -71,8 +72,10 @@ public:
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     writeStructs();
     writeFunctions();
-    if (description.backward)
+    if (description.backward) {
       HeaderWriter(out, *description.backward).writeGradients();
+      writeStepWorkspace(description.backward->name);
+    }
     out << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
   }
 
@@ -81,9 +84,14 @@ public:
     out << "/*\n * Gradients of L = sum of output * grad_output over all outputs.\n *\n";
     writeTensorTable();
     writePlans();
-    out << R"( *
- * A cotangent that is NULL is 0, and a gradient that is NULL is not wanted. The forward pass is computed again: nothing of a run is
- * kept for it. A handle is made, prepared and used as that of the forward pass is.
+    out << " *\n * A cotangent that is NULL is 0, and a gradient that is NULL is not wanted. ";
+    if (any_of(description.tensors, isSaved))
+      out << R"(A run has left what is given as saved.NAME, in its output
+ * saved.NAME or else NAME; what is NULL is computed again.)";
+    else
+      out << R"(The forward pass is computed again: nothing of a run
+ * is kept for it.)";
+    out << R"( A handle is made, prepared and used as that of the forward pass is.
  */
 )";
     writeStructs();
@@ -97,6 +105,8 @@ private:
   void writeStruct(StringRef suffix, StringRef comment, bool parameters);
   void writeStructs();
   void writeFunctions();
+  void writeStepWorkspace(StringRef backward);
+  static bool isSaved(const TensorDescription &tensor) { return StringRef(tensor.name).starts_with(attune::attn::savedPrefix); }
   bool hasParameters() const { return any_of(description.tensors, isParameter); }
 
   raw_ostream &out;
@@ -263,6 +273,18 @@ void HeaderWriter::writeFunctions() {
   declare("Frees the handle; NULL is allowed. No run may be under way.", "void", "destroy", handle);
   declare("Why the last call of this thread into this library failed; empty if it did not.", "const char *", "message",
           "void");
+}
+
+/// Both passes of a step run one after the other, and neither keeps anything in its workspace.
+void HeaderWriter::writeStepWorkspace(StringRef backward) {
+  const std::string &name = description.name;
+  out << "/* Bytes of a workspace for both runs of a step, one after the other: the most that either needs. bytes must not be NULL;\n"
+         "   of an error the message of the call that failed says why. */\n"
+      << "static inline attune_status " << name << "_step_workspace(" << name << "_handle *forward, const " << name << "_tensors *tensors,\n    "
+      << backward << "_handle *backward, const " << backward << "_tensors *gradients, size_t *bytes) {\n"
+      << "  size_t own = 0;\n  attune_status status = " << name << "_workspace(forward, tensors, bytes);\n"
+      << "  if (!status)\n    status = " << backward << "_workspace(backward, gradients, &own);\n"
+      << "  if (!status && own > *bytes)\n    *bytes = own;\n  return status;\n}\n\n";
 }
 
 } // namespace

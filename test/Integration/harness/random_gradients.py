@@ -160,6 +160,7 @@ def parse():
     parser.add_argument("--ways", type=lambda text: text.split(","), default=["run"])
     parser.add_argument("--target")
     parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("--threads", type=int, help="threads to run with, for which plans are made, too")
     parser.add_argument("--refusals", type=float, default=1, help="the share of the seeds that may be refused")
     return parser.parse_args()
 
