@@ -114,14 +114,16 @@ static tile::ScheduleAttr withPieces(func::FuncOp function, tile::ScheduleAttr s
 
 bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription &device) {
   auto given = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
-  tile::ScheduleAttr usual = given ? given : usualSchedule(function, device);
+  tile::ScheduleAttr plain = kernel::defaultSchedule(device.kind, kernel::storageOf(function)), usual = given ? given : usualSchedule(function, device);
   auto fits = [&](tile::ScheduleAttr schedule) { return device.kind != tile::TargetKind::GPU || kernelsFit(function, schedule, device.target); };
+  if (!given && usual != plain && !fits(usual)) // what warps hand to those beside them takes shared memory
+    usual = plain;
   // The lengths of packed sequences are what only the device knows, and they run side by side.
   std::optional<tile::ScheduleAttr> parts = attn::isPacked(function) ? std::nullopt : cutReadouts(function, usual, device);
   if (parts && !fits(*parts)) // states that parts begin with take shared memory
     undo(function), parts = std::nullopt;
   tile::ScheduleAttr schedule = withPieces(function, parts.value_or(usual), device);
-  if (parts || schedule != kernel::defaultSchedule(device.kind, kernel::storageOf(function)))
+  if (parts || schedule != plain)
     function->setAttr("tile.schedule", schedule);
   return parts.has_value();
 }
