@@ -95,7 +95,7 @@ static graph::BackwardPlan backwardOf(Compilation &forward, const graph::Functio
   mlir::FailureOr<cost::DeviceDescription> device = pricedDevice(arguments);
   if (!backward || failed(backward->advance(Stage::Tile)) || failed(device))
     return refused(firstError(printed));
-  llvm::Expected<graph::BackwardPlan> plan = graph::priceBackward(backward->module(), backward->name(), selection, *device);
+  llvm::Expected<graph::BackwardPlan> plan = graph::priceBackward(backward->module(), backward->name(), {selection.batch, selection.queries, selection.keys}, *device);
   return plan ? std::move(*plan) : refused(llvm::toString(plan.takeError()));
 }
 

@@ -8,7 +8,6 @@
 #include "attune/Graph/PriceBackward.h"
 
 #include "attune/Cost/KernelPrice.h"
-#include "attune/Graph/Metric.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -16,7 +15,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
 
-llvm::Expected<BackwardPlan> graph::priceBackward(ModuleOp module, StringRef name, const FunctionSelection &forward,
+llvm::Expected<BackwardPlan> graph::priceBackward(ModuleOp module, StringRef name, const RuntimeSizes &sizes,
                                                   const cost::DeviceDescription &device) {
   OwningOpRef<ModuleOp> copy(module.clone());
   llvm::Expected<CountedKernels> kernels = countKernels(*copy, device.kind);
@@ -24,7 +23,6 @@ llvm::Expected<BackwardPlan> graph::priceBackward(ModuleOp module, StringRef nam
     return kernels.takeError();
   BackwardPlan plan;
   plan.function = name.str();
-  RuntimeSizes sizes{forward.batch, forward.queries, forward.keys};
   for (const CountedKernel &kernel : *kernels) {
     const cost::WorkEstimate &work = workOf(kernel, sizes);
     cost::KernelPrice price = cost::priceOf(work, device);

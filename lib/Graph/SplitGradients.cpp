@@ -81,14 +81,11 @@ static double secondsWith(func::FuncOp function, tile::ScheduleAttr schedule, co
   func::FuncOp copy = function.clone();
   copy->setAttr("tile.schedule", schedule);
   module->push_back(copy);
-  FunctionSelection sizes;
   LengthModel lengths(sizesOf(function));
-  RuntimeSizes there = lengths.sizesAt(lengths.reference());
-  sizes.batch = there.batch, sizes.queries = there.queries, sizes.keys = there.keys;
   ScopedDiagnosticHandler quiet(function.getContext(), [](mlir::Diagnostic &) { return success(); });
   if (failed(kernel::buildKernels(*module, copy, device.kind)))
     return HUGE_VAL;
-  llvm::Expected<BackwardPlan> plan = priceBackward(*module, "", sizes, device);
+  llvm::Expected<BackwardPlan> plan = priceBackward(*module, "", lengths.sizesAt(lengths.reference()), device);
   if (!plan) {
     llvm::consumeError(plan.takeError());
     return HUGE_VAL;

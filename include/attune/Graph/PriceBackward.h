@@ -8,14 +8,15 @@
 #ifndef ATTUNE_GRAPH_PRICEBACKWARD_H
 #define ATTUNE_GRAPH_PRICEBACKWARD_H
 
+#include "attune/Graph/Metric.h"
 #include "attune/Graph/Selection.h"
 
 namespace attune::graph {
 
-/// Prices the kernels that a module of the tile dialect launches, one after another, at the sizes of `forward`: the module is that of the
-/// gradients of the function of which `forward` tells, as attn-to-tile makes it, and is not changed. Counts are of the kernels themselves
+/// Prices the kernels that a module of the tile dialect launches, one after another, at these sizes: the module is that of the gradients `name`,
+/// as attn-to-tile makes it, and is not changed. Counts are of the kernels themselves
 /// (KernelCounts.h), of those that run where all gradients are asked for and all that was left is given. An error says what cannot be counted.
-llvm::Expected<BackwardPlan> priceBackward(mlir::ModuleOp module, llvm::StringRef name, const FunctionSelection &forward,
+llvm::Expected<BackwardPlan> priceBackward(mlir::ModuleOp module, llvm::StringRef name, const RuntimeSizes &sizes,
                                            const cost::DeviceDescription &device);
 
 } // namespace attune::graph

@@ -14,7 +14,8 @@
 
 namespace attune::kernel {
 
-/// The type of the results of a function whose elements are the narrowest; null: none is of floats.
+/// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in; positions have none. Null if
+/// none has one.
 mlir::Type storageOf(mlir::func::FuncOp function);
 
 /// 64×64 tiles and pieces of 2,048 keys. Operands of products are f32 on a CPU and the storage type on a GPU.

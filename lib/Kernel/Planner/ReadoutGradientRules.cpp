@@ -344,7 +344,7 @@ static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalRea
   constexpr int64_t rowsOfWarp = 16;
   int64_t rows = 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
-    rows = 32, warps = rows / rowsOfWarp;
+    rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {
     constexpr int64_t narrow = 64, largeState = 8192;
     int64_t features = shapeOf(op.getKeyFeatures())[3], width = shapeOf(op.getValue())[3];
@@ -393,7 +393,6 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     if (asksQueries && problem.split) {
       KeySums sums(op);
       Problem ofPieces = keyProblem(problem, sums.features, sums.lengths, sums.heads());
-      ofPieces.split = true;
       RegionDraft keys(*this, ofPieces, RegionPlanner::OfKeys);
       pieces = allocateSpans(problem, op, sums.heads());
       if (failed(buildKernel(piecesRegion(keys, sums, pieces))))
