@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Differentiate.h"
 
+#include "FeatureUnits.h"
 #include "GatherParts.h"
 #include "attune/Graph/KeepForBackward.h"
 #include "attune/Graph/Passes.h"
@@ -292,6 +293,8 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   Block &body = backward.getBody().front();
   if (failed(decomposeMechanisms(body, linear)))
     return failure();
+  if (linear)
+    graph::shiftFeatures(body);
   raiseSoftmax(body);
   askForSums(body);
   steadyQueries(body);

@@ -43,7 +43,7 @@ public:
   HostBuilder(BuildSite &site, mlir::func::FuncOp function, const mlir::IRMapping &memories, const PreparedTensors &prepared,
               std::string name, tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
       : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule), regions(regions),
-        featureGroups(function) {}
+        featureGroups(function, schedule) {}
 
   /// Computes all its results; an error at the op that no kernel computes.
   mlir::LogicalResult build(mlir::func::FuncOp function);

@@ -35,12 +35,17 @@ static Value inUnit(TileBuilder &tiles, double number, Value c) {
   return tiles.times(tiles.exp2(tiles.minus(tiles.constant(rows, exponent), c)), tiles.constant(rows, mantissa));
 }
 
-Value kernel::normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator,
-                              Value c) {
+GuardedInUnit kernel::guardInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, Value denominator, Value c) {
   if (guard.getBias() != 0)
     denominator = tiles.plus(denominator, inUnit(tiles, guard.getBias(), c));
-  if (guard.getFloor() != 0)
-    denominator = tiles.maximum(denominator, inUnit(tiles, guard.getFloor(), c));
+  if (guard.getFloor() == 0)
+    return {denominator, Value()};
+  Value floor = inUnit(tiles, guard.getFloor(), c);
+  return {tiles.maximum(denominator, floor), tiles.compare(arith::CmpFPredicate::OLE, denominator, floor)};
+}
+
+Value kernel::normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator,
+                              Value c) {
   auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
-  return normalize(tiles, none, numerator, denominator);
+  return normalize(tiles, none, numerator, guardInUnit(tiles, guard, denominator, c).divisor);
 }

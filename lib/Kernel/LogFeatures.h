@@ -32,6 +32,12 @@ double leastExponent(attn::DenominatorAttr guard);
 mlir::Value normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator,
                             mlir::Value denominator, mlir::Value c);
 
+/// What a quotient in units of 2^c is divided by, and where its floor stands in the denominator's place (null: nowhere).
+struct GuardedInUnit {
+  mlir::Value divisor, held; ///< [T]
+};
+GuardedInUnit guardInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value denominator, mlir::Value c);
+
 /// Features g 2^L.
 struct LogFeatures {
   mlir::Value exponents; ///< L [T, m]

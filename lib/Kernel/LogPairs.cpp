@@ -74,20 +74,41 @@ Value kernel::unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const 
   return queries.mantissas ? tiles.roundEven(scale) : scale;
 }
 
-Value kernel::weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
-                             Value scale, int64_t bands) {
-  SmallVector<int64_t> shape(tiles.shape(keys.exponents)), pairs{shape[0], shape[0]};
+/// Calls `add` with the features of queries and of keys, [T, m] each, of one band after another.
+static void forEachBand(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum, Value scale, int64_t bands,
+                        function_ref<void(Value a, Value b)> add) {
+  SmallVector<int64_t> shape(tiles.shape(keys.exponents));
   Value top = tiles.expand(maximum, 0, shape);
   Value q = tiles.minus(tiles.plus(queries.exponents, top), tiles.expand(scale, 1, shape));
   Value k = tiles.minus(keys.exponents, top);
-  Value weights = tiles.constant(pairs, 0);
   for (int64_t band = 0; band < bands; ++band) {
     Value middle = middleOf(tiles, shape, band);
     Value b = bandFeatures(tiles, keys, tiles.plus(k, middle), band == 0, band + 1 == bands);        // [T, m]
     Value below = tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor));
-    Value a = queries.at(tiles, below);                                                              // [T, m]
-    weights = tiles.dot(a, b, weights, false, true);                                                 // [T, T]
+    add(queries.at(tiles, below), b);                                                                // [T, m] each
   }
+}
+
+Value kernel::weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
+                             Value scale, int64_t bands) {
+  int64_t rows = tiles.shape(keys.exponents)[0];
+  SmallVector<int64_t> pairs{rows, rows};
+  Value weights = tiles.constant(pairs, 0);
+  forEachBand(tiles, queries, keys, maximum, scale, bands,
+              [&](Value a, Value b) { weights = tiles.dot(a, b, weights, false, true); });           // [T, T]
   // Beyond the range of the tolerances a weight may be infinite; the output is finite.
   return tiles.minimum(belowDiagonal(tiles, weights), tiles.constant(pairs, std::exp2(largestWeight)));
+}
+
+Value kernel::pairSumsOf(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum, Value scale,
+                         int64_t bands, Value pairs, bool transposed) {
+  SmallVector<int64_t> shape(tiles.shape(keys.exponents));
+  Value sums, none = tiles.constant(shape, 0);
+  forEachBand(tiles, queries, keys, maximum, scale, bands, [&](Value a, Value b) {
+    Value others = tiles.dot(pairs, transposed ? a : b, none, transposed);                           // [T, m]
+    // Of a key that is in another band, or does not exist, the sum over queries may be infinite.
+    Value own = transposed ? tiles.selectEqual(b, 0, none, tiles.times(b, others)) : tiles.times(a, others);
+    sums = sums ? tiles.plus(sums, own) : own;
+  });
+  return sums;
 }

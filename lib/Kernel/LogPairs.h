@@ -41,6 +41,12 @@ mlir::Value unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const Lo
 mlir::Value weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
                            mlir::Value scale, int64_t bands);
 
+/// What weights p̄ [T, T] of pairs j ≤ i, 0 of others, make of the other side's features, times the own ones: of queries
+/// Σ_j a_if b_jf p̄_ij [T, m] in units 2^scale, `transposed` of keys Σ_i a_if b_jf p̄_ij. Where all products a b of pairs are in
+/// range, so are these.
+mlir::Value pairSumsOf(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
+                       mlir::Value scale, int64_t bands, mlir::Value pairs, bool transposed);
+
 /// The features of the first band, g 2^(Lk − M' + stateOffset) [T, m]: the keys' part of a state.
 mlir::Value firstBand(TileBuilder &tiles, const LogFeatures &keys, mlir::Value maximum, int64_t bands);
 

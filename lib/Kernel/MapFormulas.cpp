@@ -90,14 +90,47 @@ Value kernel::focusedGradient(TileBuilder &tiles, Value x, Value inverse, double
   return wherePositive(tiles, x, tiles.times(gradient, tiles.expand(inverse, 0, tiles.shape(x))));
 }
 
-// σ(f) = 1 − e^{−softplus(f)}.
-Value kernel::focusGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
-  SmallVector<int64_t> shape(tiles.shape(x)), columns(tiles.shape(inverse));
-  Value gradient = cotangentOfFocused(tiles, x, inverse, power, epsilon, cotangent);                    // [T, d]
+/// −σ(f) / softplus(f) of each column, σ(f) = 1 − e^{−softplus(f)}.
+static Value slopeOfFocus(TileBuilder &tiles, Value inverse) {
+  SmallVector<int64_t> columns(tiles.shape(inverse));
   Value rest = tiles.exp2(tiles.over(tiles.constant(columns, -M_LOG2E), inverse));                      // [d]
-  Value slope = tiles.times(tiles.minus(rest, tiles.constant(columns, 1)), tiles.times(inverse, inverse));
+  return tiles.times(tiles.minus(rest, tiles.constant(columns, 1)), inverse);
+}
+
+Value kernel::focusGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value gradient = cotangentOfFocused(tiles, x, inverse, power, epsilon, cotangent);                    // [T, d]
+  Value slope = tiles.times(slopeOfFocus(tiles, inverse), inverse);
   Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon));
   return tiles.times(tiles.times(y, gradient), tiles.expand(slope, 0, shape));
+}
+
+/// y_c ȳ_c [T, d] of y = (relu(x) + ε) inverse from what reaches the logarithms of u |y|, u = y^p / |y^p|, in units of the largest entry.
+static Value productsOfFocused(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  auto ofRows = [&](Value numbers) { return tiles.expand(numbers, 1, shape); };
+  double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
+  Value y = tiles.times(tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon)), tiles.expand(inverse, 0, shape)); // [T, d]
+  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));                  // [T]
+  y = tiles.times(y, ofRows(tiles.over(tiles.constant(rows, top), largest)));
+  Value powers = tiles.power(y, power);
+  auto shares = [&](Value entries) {
+    Value squares = tiles.times(entries, entries);
+    return tiles.over(squares, ofRows(tiles.reduceAdd(squares, 1)));
+  };
+  Value total = ofRows(tiles.reduceAdd(cotangent, 1));
+  Value across = tiles.minus(cotangent, tiles.times(total, shares(powers)));
+  return tiles.plus(tiles.times(total, shares(y)), tiles.times(across, tiles.constant(shape, power)));
+}
+
+Value kernel::focusedLogGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  Value products = productsOfFocused(tiles, x, inverse, power, epsilon, cotangent);                     // [T, d]
+  return wherePositive(tiles, x, tiles.over(products, tiles.plus(relu(tiles, x), tiles.constant(tiles.shape(x), epsilon))));
+}
+
+Value kernel::focusLogGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  Value products = productsOfFocused(tiles, x, inverse, power, epsilon, cotangent);                     // [T, d]
+  return tiles.times(products, tiles.expand(slopeOfFocus(tiles, inverse), 0, tiles.shape(x)));
 }
 
 /// e and x · 2^-e of x > 0, e integer and the other about 1.

@@ -37,6 +37,9 @@ mlir::Value focused(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, doub
 mlir::Value focusedGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
 /// −y ⊙ ȳ σ(focus) inverse, what each row adds to the cotangent of the focus.
 mlir::Value focusGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
+/// The same from what reaches the logarithms L̄ of features: y_c ȳ_c = t (y_c / |y|)² + p (L̄_c − t u_c²), t = Σ_f L̄_f.
+mlir::Value focusedLogGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
+mlir::Value focusLogGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
 /// What `focused` gives as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
 LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
 

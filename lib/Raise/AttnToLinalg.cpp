@@ -70,12 +70,20 @@ struct AttnToLinalg : public raise::impl::AttnToLinalgBase<AttnToLinalg> {
     getOperation()->removeAttr("tile.schedule");
   }
 
+  /// Whether features are in units, which only gradients are made of.
+  static bool hasShiftOfFeatures(Operation *op) {
+    auto isThat = [](Value shift) { return shift && cast<RankedTensorType>(shift.getType()).getRank() == 3; };
+    if (auto map = dyn_cast<attn::MapOp>(op))
+      return isThat(map.getShift());
+    return isa<attn::KeyMaximumOp>(op) && isThat(op->getResult(0));
+  }
+
   /// All terms before any is replaced: some look at what makes their operands and at what reads their results.
   LogicalResult lowerTerms() {
     SmallVector<std::pair<Operation *, Results>> lowered;
     for (Operation *op : attnOps(getOperation())) {
       OpBuilder builder(op);
-      Results results = lowerTerm(builder, op);
+      Results results = hasShiftOfFeatures(op) ? Results() : lowerTerm(builder, op);
       if (results.size() != op->getNumResults())
         return op->emitError() << "expected an op of attn that attn-to-linalg writes as linalg, but got '"
                                << op->getName() << "'";

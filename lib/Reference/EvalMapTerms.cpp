@@ -28,6 +28,34 @@ template <typename Op> static Shift shiftOf(Op op, const HeadMap &map, const Arr
   return op.getKeys() ? map.keyShift(0) : map.queryShift();
 }
 
+/// What a shift of each feature M makes of the features of a token.
+static void putInUnits(bool keys, const double *unit, std::vector<double> &features) {
+  std::vector<double> logarithms(features.size());
+  double largest = keys ? 0 : -std::numeric_limits<double>::infinity();
+  for (size_t f = 0; f < features.size(); ++f) {
+    logarithms[f] = std::log(features[f]) + (keys ? -unit[f] : unit[f]);
+    if (!keys)
+      largest = std::max(largest, logarithms[f]);
+  }
+  for (size_t f = 0; f < features.size(); ++f)
+    features[f] = features[f] == 0 ? 0 : std::exp(logarithms[f] - largest);
+}
+
+/// The numbers of the head in a shift of each feature; null: it has none.
+static const double *unitOf(const std::optional<Array> &shift, int64_t batch, int64_t head, int64_t heads) {
+  return shift && shift->rank() == 3 ? &(*shift)({batch, head * shift->size(1) / heads, 0}) : nullptr;
+}
+
+/// A number of each head, or of each of its features.
+template <typename Op> static LogicalResult checkShift(Op op, const Array &shift, int64_t batch, int64_t heads, int64_t features) {
+  if (shift.rank() == 2)
+    return expectShape(op, "shift", shift, {batch, heads});
+  int64_t own = shift.size(1);
+  if (own < 1 || heads % own != 0)
+    return op.emitOpError() << "expected a shift of heads that divide " << heads << ", but got " << own;
+  return expectShape(op, "shift", shift, {batch, own, features});
+}
+
 static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
   if (readsFolded(op))
     return evalFoldedMap(frame, op);
@@ -40,11 +68,11 @@ static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
   std::optional<Array> position = frame.optional(op.getPosition());
   if (failed(lengths) || failed(check(op, map.problem(parameter ? &*parameter : nullptr, heads, width))) ||
       (position && failed(expectShape(op, "position", *position, {source.size(0)}))) ||
-      (shift && failed(expectShape(op, "shift", *shift, {source.size(0), heads}))))
+      (shift && failed(checkShift(op, *shift, source.size(0), heads, map.featuresOf(width)))))
     return failure();
   std::vector<int64_t> rows = frame.rowsOf(value);
   Array result({source.size(0), heads, source.size(2), map.featuresOf(width)});
-  std::vector<double> row(width);
+  std::vector<double> row(width), features(map.featuresOf(width));
   for (int64_t h = 0; h < heads; ++h) {
     HeadMap own(map, parameter ? &*parameter : nullptr, h, width);
     for (int64_t b = 0; b < source.size(0); ++b)
@@ -53,10 +81,38 @@ static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
           continue;
         copyRow(source, b, h * source.size(1) / heads, r, row.data());
         int64_t first = position ? static_cast<int64_t>((*position)({b})) : 0;
-        own.apply(row.data(), first + rows[r], shiftOf(op, own, shift ? &*shift : nullptr, b, h), result.at({b, h, r, 0}));
+        const double *unit = unitOf(shift, b, h, heads);
+        own.apply(row.data(), first + rows[r], shiftOf(op, own, shift && !unit ? &*shift : nullptr, b, h), features.data());
+        if (unit)
+          putInUnits(op.getKeys(), unit, features);
+        std::copy(features.begin(), features.end(), result.at({b, h, r, 0}));
       }
   }
   frame.set(op.getResult(), std::move(result), value.queries);
+  return success();
+}
+
+/// The largest logarithm of each feature.
+static LogicalResult evalFeatureMaximum(AttnFrame &frame, attn::KeyMaximumOp op, const FeatureMap &map, ArrayRef<int64_t> lengths) {
+  constexpr double nothing = -1e30;
+  const Array &key = frame[op.getKey()], &parameter = frame[op.getParameter()];
+  int64_t heads = headsOf(op.getResult(), key.size(1)), width = key.size(3), count = map.featuresOf(width);
+  Array result({key.size(0), heads, count});
+  std::vector<double> row(width), features(count);
+  for (int64_t h = 0; h < heads; ++h) {
+    HeadMap own(map, &parameter, h, width);
+    for (int64_t b = 0; b < key.size(0); ++b) {
+      double *largest = result.at({b, h, 0});
+      std::fill(largest, largest + count, nothing);
+      for (int64_t j = 0; j < lengths[b]; ++j) {
+        copyRow(key, b, h * key.size(1) / heads, j, row.data());
+        own.apply(row.data(), j, own.keyShift(0), features.data());
+        for (int64_t f = 0; f < count; ++f)
+          largest[f] = std::max(largest[f], std::log(features[f]));
+      }
+    }
+  }
+  frame.set(op.getResult(), std::move(result));
   return success();
 }
 
@@ -67,6 +123,8 @@ static LogicalResult evalKeyMaximum(AttnFrame &frame, attn::KeyMaximumOp op) {
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), key.size(0), key.size(2));
   if (failed(lengths) || failed(check(op, map.problem(&parameter, heads, width))))
     return failure();
+  if (cast<RankedTensorType>(op.getResult().getType()).getRank() == 3)
+    return evalFeatureMaximum(frame, op, map, *lengths);
   if (!map.isFavor())
     return op.emitOpError() << "expected the feature map favor";
   Array result({key.size(0), heads});
@@ -122,9 +180,9 @@ template <typename Op, typename Visit> static LogicalResult forEachToken(AttnFra
   if (failed(lengths) || failed(check(op, map.problem(parameter ? &*parameter : nullptr, heads, width))) ||
       failed(expectShape(op, "cotangent", cotangent, {source.size(0), heads, source.size(2), map.featuresOf(width)})) ||
       (position && failed(expectShape(op, "position", *position, {source.size(0)}))) ||
-      (shift && failed(expectShape(op, "shift", *shift, {source.size(0), heads}))))
+      (shift && failed(checkShift(op, *shift, source.size(0), heads, map.featuresOf(width)))))
     return failure();
-  std::vector<double> row(width), features(map.featuresOf(width));
+  std::vector<double> row(width), features(map.featuresOf(width)), mapped(features.size());
   for (int64_t h = 0; h < heads; ++h) {
     HeadMap own(map, parameter ? &*parameter : nullptr, h, width);
     for (int64_t b = 0; b < source.size(0); ++b)
@@ -132,7 +190,16 @@ template <typename Op, typename Visit> static LogicalResult forEachToken(AttnFra
         copyRow(source, b, h * source.size(1) / heads, t, row.data());
         copyRow(cotangent, b, h, t, features.data());
         int64_t place = (position ? static_cast<int64_t>((*position)({b})) : 0) + t;
-        Shift ownShift = shiftOf(op, own, shift ? &*shift : nullptr, b, h);
+        const double *unit = unitOf(shift, b, h, heads);
+        Shift ownShift = shiftOf(op, own, shift && !unit ? &*shift : nullptr, b, h);
+        if (op.getLogarithms() || unit) { // through φ̄ of what the map is without a shift of each feature
+          own.apply(row.data(), place, ownShift, mapped.data());
+          std::vector<double> given = mapped;
+          if (unit)
+            putInUnits(op.getKeys(), unit, given);
+          for (auto [cotangent, feature, inUnit] : llvm::zip_equal(features, mapped, given))
+            cotangent = feature == 0 ? 0 : op.getLogarithms() ? cotangent / feature : cotangent * (inUnit / feature);
+        }
         visit(b, h, t, [&](double *tokens, double *parameterGradient) {
           own.pullBack(row.data(), place, ownShift, features.data(), tokens, parameterGradient);
         });

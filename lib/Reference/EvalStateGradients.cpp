@@ -197,6 +197,12 @@ static LogicalResult checkShapes(Operation *op, const Tensors &all) {
                  fits("initial scale", all.initialScale, ArrayRef(state).drop_back()));
 }
 
+/// Cotangents of logarithms from those of what they are of.
+static void multiply(Array &cotangent, const Array &of) {
+  for (int64_t number = 0; number < of.count(); ++number)
+    cotangent.element(number) *= of.element(number);
+}
+
 static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalReadoutGradientOp op) {
   Tensors all{frame[op.getQueryFeatures()], frame[op.getKeyFeatures()], frame[op.getValue()], frame.optional(op.getDecay()),
               frame.optional(op.getErase()), frame.optional(op.getInitialState()), frame.optional(op.getInitialSum()),
@@ -213,6 +219,10 @@ static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalRea
   for (int64_t entry = 0; entry < all.b.size(0); ++entry)
     for (int64_t head = 0; head < all.b.size(1); ++head)
       HeadGradient(all, entry, head, (*lengths)[entry]).run();
+  if (op.getLogarithms()) {
+    multiply(all.aGradient, all.a);
+    multiply(all.bGradient, all.b);
+  }
   frame.set(op.getQueryGradient(), all.aGradient);
   frame.set(op.getKeyGradient(), all.bGradient);
   frame.set(op.getValueGradient(), all.valueGradient);

@@ -61,9 +61,9 @@ struct NormalizeInUnit : Term {
   attn::DenominatorAttr guard;
 };
 
-/// M [m], z = Σ_j b_j, S = Σ_j b_j v_jᵀ, of features b in units 2^M and exponents that say which units they need.
+/// M [m], z = Σ_j w_j b_j, S = Σ_j b_j v_jᵀ, of features b in units 2^M and exponents that say which units they need; w is 1 unless it is given.
 struct StateSums : StreamedTerm {
-  StateSums(int64_t features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
+  StateSums(int64_t features, int64_t width, bool wide, bool weighs) : features(features), width(width), wide(wide), weighs(weighs) {}
 
   StringRef name() const override { return "state"; }
   std::optional<Representation> takes(unsigned operand) const override {
@@ -84,17 +84,18 @@ struct StateSums : StreamedTerm {
     TileBuilder &tiles = site.tiles();
     Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
     Value b = operands[0]->tile(site), v = operands[1]->tile(site, type);                           // [T, m], [T, dv]
-    Value sum = tiles.plus(sums[0], tiles.reduceAdd(b, 0));                                         // [m]
+    Value weighed = weighs ? tiles.times(b, tiles.expand(operands[3]->tile(site), 1, tiles.shape(b))) : b;
+    Value sum = tiles.plus(sums[0], tiles.reduceAdd(weighed, 0));                                   // [m]
     return {sum, tiles.dot(tiles.cast(b, type), v, sums[1], /*transposeA=*/true)};
   }
 
   int64_t features, width;
-  bool wide;
+  bool wide, weighs;
 };
 } // namespace
 
 terms::TermPtr terms::causalReadout(bool offset) { return std::make_unique<CausalReadout>(offset); }
 terms::TermPtr terms::normalizeInUnit(attn::DenominatorAttr guard) { return std::make_unique<NormalizeInUnit>(guard); }
-terms::StreamedPtr terms::state(int64_t features, int64_t width, bool wide) {
-  return std::make_unique<StateSums>(features, width, wide);
+terms::StreamedPtr terms::state(int64_t features, int64_t width, bool wide, bool weighs) {
+  return std::make_unique<StateSums>(features, width, wide, weighs);
 }

@@ -59,22 +59,31 @@ struct Focused : Term {
 
 /// x̄, or with `ofFocus` what each row adds to the cotangent of the focus.
 struct FocusedGradient : Focused {
-  FocusedGradient(double power, double epsilon, bool ofFocus) : Focused(power, epsilon), ofFocus(ofFocus) {}
+  FocusedGradient(double power, double epsilon, bool ofFocus, bool logarithms)
+      : Focused(power, epsilon), ofFocus(ofFocus), logarithms(logarithms) {}
 
-  StringRef name() const override { return ofFocus ? "focus_gradient" : "focused_gradient"; }
+  StringRef name() const override {
+    return logarithms ? (ofFocus ? "focus_log_gradient" : "focused_log_gradient") : ofFocus ? "focus_gradient" : "focused_gradient";
+  }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
     Value x = operands[0]->tile(site, f32), inverse = operands[1]->tile(site);                      // [T, d], [d]
-    return {(ofFocus ? kernel::focusGradient : kernel::focusedGradient)(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
+    auto gradient = logarithms ? (ofFocus ? kernel::focusLogGradient : kernel::focusedLogGradient)
+                               : (ofFocus ? kernel::focusGradient : kernel::focusedGradient);
+    return {gradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
   }
 
-  bool ofFocus;
+  bool ofFocus, logarithms;
 };
 } // namespace
 
-terms::TermPtr terms::focusGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon, true); }
-terms::TermPtr terms::focusedGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon, false); }
+terms::TermPtr terms::focusGradient(double power, double epsilon, bool logarithms) {
+  return std::make_unique<FocusedGradient>(power, epsilon, /*ofFocus=*/true, logarithms);
+}
+terms::TermPtr terms::focusedGradient(double power, double epsilon, bool logarithms) {
+  return std::make_unique<FocusedGradient>(power, epsilon, /*ofFocus=*/false, logarithms);
+}
 terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
 terms::TermPtr terms::focusedExponents(double power, double epsilon) {
   return std::make_unique<FocusedExponents>(power, epsilon);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include "LogSource.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -36,8 +38,9 @@ struct InRowUnit : Term {
   std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site);                                                                // [T, m]
-    return {tiles.exp2(tiles.minus(x, tiles.expand(tiles.reduceMax(x, 1), 1, tiles.shape(x))))};
+    kernel::LogFeatures x = logFeatures(operands[0], site);                                           // [T, m]
+    Value l = x.exponents;
+    return {x.at(tiles, tiles.minus(l, tiles.expand(tiles.reduceMax(l, 1), 1, tiles.shape(l))))};
   }
 };
 

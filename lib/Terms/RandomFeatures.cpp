@@ -131,6 +131,39 @@ protected:
   terms::FavorOptions options;
 };
 
+/// √s L̄ [T, m].
+Value reachingProduct(TileBuilder &tiles, Value products, double scale) {
+  return tiles.times(products, tiles.constant(tiles.shape(products), rootOf(scale)));
+}
+
+/// √s (L̄ ω − (Σ_f L̄_f) x') [T, d].
+Value reachingTokens(TileBuilder &tiles, Value x, Value omega, Value products, double scale) {
+  ArrayRef<int64_t> width = tiles.shape(x);
+  double root = rootOf(scale);
+  Value total = tiles.expand(tiles.reduceAdd(products, 1), 1, width);                               // [T, d]
+  Value below = tiles.times(tiles.times(total, x), tiles.constant(width, root * root));
+  return tiles.minus(throughOmega(tiles, products, omega, root), below);
+}
+
+/// Of (x, ω, L̄).
+struct FavorLogGradient : Term {
+  FavorLogGradient(double scale, bool ofProduct) : scale(scale), ofProduct(ofProduct) {}
+
+  StringRef name() const override { return ofProduct ? "favor_log_product_gradient" : "favor_log_gradient"; }
+  void printParameters(raw_ostream &os) const override { os << " {scale = " << scale << '}'; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value products = operands[2]->tile(site, f32);                                                  // [T, m]
+    if (ofProduct)
+      return {reachingProduct(tiles, products, scale)};
+    return {reachingTokens(tiles, operands[0]->tile(site, f32), operands[1]->tile(site, f32), products, scale)};
+  }
+
+  double scale;
+  bool ofProduct;
+};
+
 /// L̄ = φ̄ ⊙ m^{−½} e^{L − c}, x̄ = √s (L̄ ω − (Σ_f L̄_f) x'): of the operands of the map, then the cotangent.
 struct FavorGradient : Favor {
   FavorGradient(terms::FavorOptions options, bool ofProduct) : Favor(options), ofProduct(ofProduct) {}
@@ -141,14 +174,9 @@ struct FavorGradient : Favor {
     Type f32 = tiles.builder.getF32Type();
     Value x = operands[0]->tile(site, f32), omega = operands[1]->tile(site, f32);                   // [T, d], [m, d]
     Value exponential = exponentials(site, operands.drop_back()), cotangent = operands.back()->tile(site, f32);
-    ArrayRef<int64_t> features = tiles.shape(exponential), width = tiles.shape(x);
+    ArrayRef<int64_t> features = tiles.shape(exponential);
     Value products = tiles.times(tiles.times(cotangent, exponential), tiles.constant(features, share())); // [T, m]
-    double root = rootOf(options.scale);
-    if (ofProduct)
-      return {tiles.times(products, tiles.constant(features, root))};
-    Value total = tiles.expand(tiles.reduceAdd(products, 1), 1, width);                             // [T, d]
-    Value below = tiles.times(tiles.times(total, x), tiles.constant(width, root * root));
-    return {tiles.minus(throughOmega(tiles, products, omega, root), below)};
+    return {ofProduct ? reachingProduct(tiles, products, options.scale) : reachingTokens(tiles, x, omega, products, options.scale)};
   }
 
   bool ofProduct; ///< √s L̄, in place of x̄
@@ -162,3 +190,5 @@ terms::TermPtr terms::favorReluGradient(double scale) { return std::make_unique<
 terms::TermPtr terms::favorReluProductGradient(double scale) { return std::make_unique<FavorReluGradient>(scale, true); }
 terms::TermPtr terms::favorGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options, false); }
 terms::TermPtr terms::favorProductGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options, true); }
+terms::TermPtr terms::favorLogGradient(double scale) { return std::make_unique<FavorLogGradient>(scale, false); }
+terms::TermPtr terms::favorLogProductGradient(double scale) { return std::make_unique<FavorLogGradient>(scale, true); }

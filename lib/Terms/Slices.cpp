@@ -57,7 +57,9 @@ struct Lowered : Term {
     TileBuilder &tiles = site.tiles();
     Value x = operands[0]->tile(site), c = operands[1]->tile(site);                                 // [T, c] or [T], [T]
     bool isMatrix = tiles.shape(x).size() == 2;
-    return {tiles.minus(x, isMatrix ? tiles.expand(c, 1, tiles.shape(x)) : c)};
+    SmallVector<Value, 3> lowered = operands[0]->tiles(site); // mantissas are behind exponents
+    lowered.front() = tiles.minus(x, isMatrix ? tiles.expand(c, 1, tiles.shape(x)) : c);
+    return lowered;
   }
 };
 

@@ -161,16 +161,19 @@ TermPtr reluGradient();
 TermPtr elu1Gradient();
 /// (x, φ̄ of two tiles) or (x, φ̄, position of token 0): x̄ of `cosformer`.
 TermPtr cosformerGradient(Axis axis, int64_t maxPosition);
-/// (x, inverse, φ̄): x̄ of `focused`.
-TermPtr focusedGradient(double power, double epsilon);
+/// (x, inverse, φ̄) or, of `logarithms`, (x, inverse, L̄): x̄ of `focused`.
+TermPtr focusedGradient(double power, double epsilon, bool logarithms = false);
 /// (x, φ̄, ω): x̄ of `favorRelu`; what reaches its x ωᵀ.
 TermPtr favorReluGradient(double scale);
 TermPtr favorReluProductGradient(double scale);
 /// (what `favor` takes …, φ̄): x̄ of it; what reaches its x ωᵀ.
 TermPtr favorGradient(FavorOptions options);
 TermPtr favorProductGradient(FavorOptions options);
-/// (x, inverse, φ̄): what each row adds to the cotangent of the focus.
-TermPtr focusGradient(double power, double epsilon);
+/// (x, ω, L̄): the same from what reaches the logarithms of features.
+TermPtr favorLogGradient(double scale);
+TermPtr favorLogProductGradient(double scale);
+/// (x, inverse, φ̄ or L̄): what each row adds to the cotangent of the focus.
+TermPtr focusGradient(double power, double epsilon, bool logarithms = false);
 
 /// (s, lse [Tq]): e^(s − lse) of logits, 0 where lse is −∞.
 TermPtr softmaxWeights();
@@ -447,8 +450,13 @@ TermPtr logPlainContract();
 TermPtr causalReadout(bool offset);
 /// (what causalReadout gives): the quotient.
 TermPtr normalizeInUnit(attn::DenominatorAttr guard);
-/// (b, v, L): M = max_j L_j, Σ_j b_j, Σ_j b_j v_jᵀ, with operands of products in f32 if `wide`.
-StreamedPtr state(int64_t features, int64_t width, bool wide);
+/// (b, v, L) or, if it `weighs`, (b, v, L, w): M = max_j L_j, Σ_j w_j b_j, Σ_j b_j v_jᵀ, with operands of products in f32 if `wide`.
+StreamedPtr state(int64_t features, int64_t width, bool wide, bool weighs = false);
+/// (Lq, Lk, state, pairs, v, ō, M) or, without bands, (Lq, 2^(Lk − M), state, pairs, v, ō): a ⊙ ā of a quotient's queries, its denominators g, δ = ⟨ō, o⟩
+/// and the units of rows c.
+TermPtr logQueryGradient(attn::DenominatorAttr guard, int64_t bands);
+/// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v): b ⊙ b̄ and v̄ of its keys; of steady chunks without bands.
+TermPtr logKeyGradient(int64_t bands);
 
 // Of neighborhoods.
 

@@ -37,6 +37,8 @@ def Attn_Slopes : 1DTensorOf<[F32]>;
 def Attn_F32x4 : 4DTensorOf<[F32]>;
 def Attn_F32x3 : 3DTensorOf<[F32]>;
 def Attn_F32x2 : 2DTensorOf<[F32]>;
+/// What is taken off exponents: of a head, or of each of its features.
+def Attn_Shift : AnyTypeOf<[Attn_F32x2, Attn_F32x3]>;
 /// A parameter: f32, f16 or bf16, static sizes but for the sequence.
 def Attn_Parameter : RankedTensorOf<[F32, F16, BF16]>;
 def Attn_Indices : RankedTensorOf<[I32]>;

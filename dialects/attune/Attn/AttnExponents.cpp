@@ -42,6 +42,15 @@ bool attn::carriesExponents(FeatureMapAttr map, int64_t width, DenominatorAttr g
   return map.stabilizerCancels(guard);
 }
 
+bool attn::areAlike(MapOp a, MapOp b) {
+  auto unstabilized = [](FeatureMapAttr map) { return map.isFavor() ? map.withStabilizer(Stabilizer::None) : map; };
+  return a.getParameter() == b.getParameter() && unstabilized(a.getFeatureMap()) == unstabilized(b.getFeatureMap());
+}
+
+bool attn::haveLogarithms(FeatureMapAttr map) {
+  return map.getKind() == FeatureKind::Focused || (map.isFavor() && map.getEpsilon() == 0);
+}
+
 int64_t attn::bandCount(FeatureMapAttr map, int64_t width) {
   // The last band is open below by what is left of the range.
   double bands = std::ceil((exponentSpan(map, width) - 30) / bandWidth);

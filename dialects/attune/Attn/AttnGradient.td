@@ -293,8 +293,8 @@ def Attn_DenominatorGradientOp : Attn_Op<"denominator_gradient", [AllTypesMatch<
 class Attn_MapGradient<string mnemonic> : Attn_Op<mnemonic, [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Attn_F32x4:$cotangent, Optional<Attn_Lengths>:$lengths, Optional<Attn_Parameter>:$parameter,
-                       Optional<Attn_F32x2>:$shift, Optional<Attn_Lengths>:$position,
-                       Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys);
+                       Optional<Attn_Shift>:$shift, Optional<Attn_Lengths>:$position,
+                       Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys, UnitAttr:$logarithms);
   let results = (outs Attn_F32s:$result);
   let assemblyFormat = [{
     $source `,` $cotangent (`lengths` `(` $lengths^ `:` type($lengths) `)`)? (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
@@ -324,8 +324,11 @@ def Attn_MapGradientOp : Attn_MapGradient<"map_gradient"> {
     | `symmetric_square` | x̄_c = Σ_s w_s (φ̄_s,c x_{c + s} + φ̄_{s,c − s} x_{c − s}), entries counted round |
     | `identity` | φ̄, of queries s · φ̄ |
 
+    With `logarithms` the cotangent is that of ln φ, which is φ ⊙ φ̄ where φ is below the range of f32, too: of `favor` it is L̄, of `focused`
+    x̄_c (x_c + ε) = t (y_c / ‖y‖)² + p (L̄_c − t u_c²) for x_c > 0, with t = Σ_f L̄_f.
+
     Constraints: A3, A12 (of the cotangent), A21, A25, A26, A67; A88: the result has the cotangent's first three sizes and the width of the
-    source.
+    source; A103: `logarithms` go with `focused`, and with `favor` without ε.
 
     ```mlir
     %x = attn.map_gradient %k, %c lengths(%l : tensor<2xi32>) {feature_map = #attn.feature_map<elu1>}
@@ -341,7 +344,7 @@ def Attn_MapParameterGradientOp : Attn_MapGradient<"map_parameter_gradient"> {
 
     in the notation of `attn.map_gradient`, over tokens that exist, in their order; the heads that share a row of ω are summed.
 
-    Constraints: A3, A12 (of the cotangent), A21, A26; A89: the map has a parameter, and the result its sizes.
+    Constraints: A3, A12 (of the cotangent), A21, A26, A103; A89: the map has a parameter, and the result its sizes.
 
     ```mlir
     %w = attn.map_parameter_gradient %k, %c parameter(%p : tensor<4x96x64xf32>) {feature_map = #attn.feature_map<favor, features = 96, epsilon = 0.000000e+00, scale = 1.250000e-01, stabilizer = constant>, keys}
@@ -370,11 +373,15 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
     With `guard` the cotangent ō of the output o = u / g, under that guard, stands in the place of that of numerators: ū = ō / g, and w̄ = −⟨ō, o⟩ / g
     where the guard lets g pass. Both come from sums that ā is made of anyway, g = ⟨a, z⟩ and ⟨ō, o⟩ = ⟨a, S ū⟩, so that no output is made again.
 
+    With `logarithms` the first two results are a ⊙ ā and b ⊙ b̄, the cotangents of ln a and ln b. Of a quotient they are in range where features, of
+    which any factor of a row of a and any of a feature cancels, are not.
+
     Its execution: parts of the sequence side by side, each of which begins with what those before it, or behind it, add up to.
 
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
     ā, b̄, v̄, then those of state and sum if there is an initial state, of decay and of erase if there is one; with a guard a numerator, and neither
-    a denominator nor erase; with erase nothing is split.
+    a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, without decay, without states that go in or whose
+    cotangents come, and with features that are maps as in A103.
 
     ```mlir
     %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)
@@ -388,7 +395,7 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
                        Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard,
-                       OptionalAttr<Attn_ExecutionAttr>:$execution);
+                       UnitAttr:$logarithms, OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Optional<Attn_F32x4>:$state_gradient, Optional<Attn_F32x3>:$sum_gradient, Optional<Attn_Decay>:$decay_gradient,
                       Optional<Attn_Gate>:$erase_gradient);

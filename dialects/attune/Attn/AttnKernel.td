@@ -110,11 +110,16 @@ def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [Attn_Diffe
     head h is of head ⌊h·G/H⌋. Else it has the heads of the source. `position` says at which place `cosformer` finds token 0 of
     each entry, else at 0.
 
+    A shift M of each feature, their largest logarithms (`attn.key_maximum`), puts both sides into the range of f32 whatever the
+    logarithms are: features of keys are φ_f e^(−M_f), those of queries φ_f e^(M_f − c) with c = max_f (ln φ_f + M_f) of their row.
+    In a quotient of all keys M and c cancel, and the denominator is 1 at least.
+
     Constraints: A3, A25 (of the source's tokens);
     * A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m;
     * A21: omega is [1 or H, m, d], focus is [H, d] with H a multiple of the source's heads; maps without a parameter have
       none;
-    * A26: a shift [batch, heads of the result] with `favor`, `keys` and the stabilizers `max` and `projection`, else none;
+    * A26: a shift [batch, heads of the result] with `favor`, `keys` and the stabilizers `max` and `projection`; else none, or one
+      of each feature, [batch, heads that divide those of the result, m], of maps as in A103;
     * A67: position is [batch], with `cosformer`.
 
     ```mlir
@@ -123,7 +128,7 @@ def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [Attn_Diffe
     ```
   }];
   let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Optional<Attn_Parameter>:$parameter,
-                       Optional<Attn_F32x2>:$shift, Optional<Attn_Lengths>:$position,
+                       Optional<Attn_Shift>:$shift, Optional<Attn_Lengths>:$position,
                        Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys,
                        OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$result);
@@ -142,10 +147,14 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum", [Attn_Differentiable]> {
         result[b, h] = max_{t < lengths[b], f} L_f(key[b, g, t, :])          L without −|x'|²/2 for `projection`
 
     for the stabilizers `max` and `projection`, with g = ⌊h·G/H⌋; 0 where no key exists. The result has H heads if the
-    parameter has, else those of the keys.
+    parameter has, else those of the keys. A result of rank 3 has the largest logarithm of each feature,
+
+        result[b, h, f] = max_{t < lengths[b]} ln φ_f(key[b, g, t, :]),   −10³⁰ where no key exists
+
+    which of `focused` may be off by a factor of less than 2, the same for all who read it.
 
     Constraints: A3, A21; A27: the map is `favor` with `max` or `projection`, and the result is [batch, heads] of the
-    mapped keys.
+    mapped keys; or it is a map as in A103, and the result is [batch, heads, m].
 
     ```mlir
     %c = attn.key_maximum %k parameter(%w : tensor<4x96x64xf32>) {feature_map = #attn.feature_map<favor, features = 96, epsilon = 1.000000e-04, scale = 1.250000e-01, stabilizer = max>}
@@ -154,7 +163,7 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum", [Attn_Differentiable]> {
   }];
   let arguments = (ins Attn_Tokens:$key, Optional<Attn_Lengths>:$lengths, Attn_Parameter:$parameter,
                        Attn_FeatureMapAttr:$feature_map);
-  let results = (outs Attn_F32x2:$result);
+  let results = (outs Attn_Shift:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
     $key (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `parameter` `(` $parameter `:` type($parameter) `)` attr-dict

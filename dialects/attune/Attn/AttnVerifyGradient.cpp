@@ -8,6 +8,7 @@
 #include "AttnVerify.h"
 
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Exponents.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -159,6 +160,19 @@ static LogicalResult checkCotangents(CausalReadoutGradientOp op) {
   return success();
 }
 
+/// A104
+static LogicalResult checkLogarithms(CausalReadoutGradientOp op) {
+  if (!op.getLogarithms())
+    return success();
+  if (!op.getGuard() || op.getDecay() || op.getInitialState() || op.getState() || op.getSum())
+    return op.emitOpError() << "expected a guard, and neither decay nor a state beside cotangents of logarithms, but got "
+                            << (!op.getGuard() ? "no guard" : op.getDecay() ? "decay" : "a state");
+  for (Value features : {op.getQueryFeatures(), op.getKeyFeatures()})
+    if (auto map = features.getDefiningOp<MapOp>(); !map || !haveLogarithms(map.getFeatureMap()))
+      return op.emitOpError() << "expected features of focused, or of favor without epsilon, with cotangents of logarithms";
+  return success();
+}
+
 LogicalResult CausalReadoutGradientOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getQueryFeatures()), b = shapeOf(getKeyFeatures()), v = shapeOf(getValue());
   if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
@@ -168,7 +182,8 @@ LogicalResult CausalReadoutGradientOp::verify() {
       (getDecay() && failed(checkGate(*this, "decay", getDecay(), b, b[3], /*ofHeads=*/true))) ||    // A51
       (getErase() && failed(checkGate(*this, "erase", getErase(), b, b[3]))) ||                      // A59
       failed(checkState(*this, getInitialState(), getInitialSum(), {a[0], b[1], a[3], v[3]}, /*divides=*/false)) || // A10
-      failed(checkCotangents(*this)))                                                                                // A90
+      failed(checkCotangents(*this)) ||                                                                              // A90
+      failed(checkLogarithms(*this)))                                                                                // A104
     return failure();
   if (getErase() && executionOf(*this).split) // A90
     return emitOpError() << "expected a gradient that is not split of keys that erase, but got " << getExecutionAttr();

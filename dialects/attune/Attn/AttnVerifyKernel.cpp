@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
 
+#include "attune/Attn/Exponents.h"
+
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
@@ -140,6 +142,18 @@ static LogicalResult checkMapParameter(Operation *op, FeatureMapAttr map, Value 
   return parameter ? checkHeads(op, mappedHeads(source[1], parameter), source[1]) : success();
 }
 
+/// A26: a shift of each feature.
+template <typename Op> static LogicalResult checkUnits(Op op, Value features, StringRef what) {
+  ArrayRef<int64_t> x = shapeOf(op.getSource());
+  FeatureMapAttr map = op.getFeatureMap();
+  if (!haveLogarithms(map) || map.hasMaximumOverKeys())
+    return op.emitOpError() << "expected focused, or favor without epsilon and a maximum over the keys, with a shift of each feature, but got " << map;
+  int64_t heads = mappedHeads(x[1], op.getParameter()), own = shapeOf(op.getShift())[1], count = map.getFeatures(x[3]);
+  if (failed(checkHeads(op, heads, own)) || failed(checkShape(op, "shift", op.getShift().getType(), {x[0], own, count})))
+    return failure();
+  return checkShape(op, what, features.getType(), {x[0], heads, x[2], count}); // A12
+}
+
 /// What a map and its gradients read; `features` is what it has made, or the cotangent of that.
 template <typename Op> static LogicalResult checkMap(Op op, Value features, StringRef what) {
   ArrayRef<int64_t> x = shapeOf(op.getSource());
@@ -153,6 +167,8 @@ template <typename Op> static LogicalResult checkMap(Op op, Value features, Stri
   if (op.getPosition() && failed(checkShape(op, "position", op.getPosition().getType(), {x[0]}))) // A67
     return failure();
   int64_t heads = mappedHeads(x[1], op.getParameter());
+  if (op.getShift() && shapeOf(op.getShift()).size() == 3)
+    return checkUnits(op, features, what);
   bool shifted = op.getKeys() && map.hasMaximumOverKeys();
   if (shifted != static_cast<bool>(op.getShift())) // A26
     return op.emitOpError() << "expected " << (shifted ? "a shift" : "no shift") << " (only keys of favor with the "
@@ -164,15 +180,24 @@ template <typename Op> static LogicalResult checkMap(Op op, Value features, Stri
 
 LogicalResult MapOp::verify() { return checkMap(*this, getResult(), "result"); }
 
+/// A103: features are positive, and their logarithms have a gradient.
+template <typename Op> static LogicalResult checkLogarithms(Op op) {
+  FeatureMapAttr map = op.getFeatureMap();
+  if (!op.getLogarithms() || haveLogarithms(map))
+    return success();
+  return op.emitOpError() << "expected focused, or favor without epsilon, with the cotangent of logarithms, but got " << map;
+}
+
 LogicalResult MapGradientOp::verify() {
   ArrayRef<int64_t> c = shapeOf(getCotangent());
-  if (failed(checkRank(*this, "cotangent", getCotangent(), 4)) || failed(checkMap(*this, getCotangent(), "cotangent")))
+  if (failed(checkRank(*this, "cotangent", getCotangent(), 4)) || failed(checkMap(*this, getCotangent(), "cotangent")) ||
+      failed(checkLogarithms(*this))) // A103
     return failure();
   return checkShape(*this, "result", getResult().getType(), {c[0], c[1], c[2], shapeOf(getSource())[3]}); // A88
 }
 
 LogicalResult MapParameterGradientOp::verify() {
-  if (failed(checkMap(*this, getCotangent(), "cotangent")))
+  if (failed(checkMap(*this, getCotangent(), "cotangent")) || failed(checkLogarithms(*this))) // A103
     return failure();
   if (!getParameter()) // A89
     return emitOpError() << "expected a map with a parameter, but got " << stringifyFeatureKind(getFeatureMap().getKind());
@@ -181,10 +206,16 @@ LogicalResult MapParameterGradientOp::verify() {
 
 LogicalResult KeyMaximumOp::verify() {
   ArrayRef<int64_t> k = shapeOf(getKey());
-  if (!getFeatureMap().hasMaximumOverKeys()) // A27
+  bool ofFeatures = shapeOf(getResult()).size() == 3;
+  if (ofFeatures && !haveLogarithms(getFeatureMap())) // A27
+    return emitOpError() << "expected focused, or favor without epsilon, for a maximum of each feature, but got " << getFeatureMap();
+  if (!ofFeatures && !getFeatureMap().hasMaximumOverKeys()) // A27
     return emitOpError() << "expected favor with the stabilizer max or projection, but got " << getFeatureMap();
   if (failed(checkLengths(*this, getLengths(), k[0])) ||                    // A3
       failed(checkMapParameter(*this, getFeatureMap(), getParameter(), k))) // A21
     return failure();
-  return checkShape(*this, "result", getResult().getType(), {k[0], mappedHeads(k[1], getParameter())}); // A27
+  SmallVector<int64_t, 3> expected{k[0], mappedHeads(k[1], getParameter())};
+  if (ofFeatures)
+    expected.push_back(getFeatureMap().getFeatures(k[3]));
+  return checkShape(*this, "result", getResult().getType(), expected); // A27
 }

@@ -27,6 +27,12 @@ double exponentSpan(FeatureMapAttr map, int64_t width);
 /// row of small weights is small.
 bool carriesExponents(FeatureMapAttr map, int64_t width, DenominatorAttr guard);
 
+/// Whether features are those of one map, up to what a stabilizer takes off.
+bool areAlike(MapOp a, MapOp b);
+
+/// Whether features are above 0 by their map, so that their logarithms have cotangents.
+bool haveLogarithms(FeatureMapAttr map);
+
 /// The width of a band of exponents: the product of two features whose exponents differ by less is in range.
 inline constexpr double bandWidth = 176;
 

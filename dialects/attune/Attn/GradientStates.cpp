@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "AttnGradients.h"
 
+#include "attune/Attn/Exponents.h"
+
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::gradients;
@@ -23,16 +25,25 @@ static constexpr Role rows[] = {Role::Batch, Role::Head, Role::Query};
 // Features
 //===----------------------------------------------------------------------===//
 
+/// Whether features have the cotangents of their logarithms.
+static UnitAttr areLogarithms(OpBuilder &builder, Value cotangent) {
+  if (auto heads = cotangent.getDefiningOp<SumHeadsOp>())
+    return areLogarithms(builder, heads.getSource());
+  auto readout = cotangent.getDefiningOp<CausalReadoutGradientOp>();
+  return readout ? readout.getLogarithmsAttr() : UnitAttr();
+}
+
 SmallVector<Value> MapOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   ArrayRef<int64_t> x = shapeOf(getSource()), phi = shapeOf(getResult());
   Gradients gradients(getNumOperands());
-  Value source = MapGradientOp::create(builder, getLoc(), f32Of(builder, {phi[0], phi[1], phi[2], x[3]}), getSource(), cotangents[0],
-                                       getLengths(), getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr());
+  UnitAttr logarithms = areLogarithms(builder, cotangents[0]);
+  Value source = MapGradientOp::create(builder, getLoc(), f32Of(builder, {phi[0], phi[1], phi[2], x[3]}), getSource(), cotangents[0], getLengths(),
+                                       getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr(), logarithms);
   gradients[0] = sumHeads(builder, getLoc(), source, x[1]);
   if (getParameter())
     gradients[getParameterMutable().begin()->getOperandNumber()] =
         MapParameterGradientOp::create(builder, getLoc(), typeLike(builder, getParameter()), getSource(), cotangents[0], getLengths(),
-                                       getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr());
+                                       getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr(), logarithms);
   return gradients;
 }
 
@@ -101,15 +112,23 @@ static NormalizeOp quotientBehind(CausalReadoutOp op, ValueRange cotangents) {
   return isOutput && isAll && !op.getErase() ? divided : NormalizeOp();
 }
 
+/// Whether features of a quotient under this guard may be out of the range of f32: then their logarithms have the cotangents. Nobody else may read them.
+static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard) {
+  auto a = op.getQueryFeatures().getDefiningOp<MapOp>(), b = op.getKeyFeatures().getDefiningOp<MapOp>();
+  return a && b && a->hasOneUse() && b->hasOneUse() && areAlike(a, b) &&
+         !op.getDecay() && !op.getInitialState() && carriesExponents(a.getFeatureMap(), shapeOf(a.getSource())[3], guard);
+}
+
 SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   auto like = [&](Value operand) { return operand ? typeLike(builder, operand) : Type(); };
   NormalizeOp quotient = quotientBehind(*this, cotangents);
   Value numerator = quotient ? quotient.getNumerator() : cotangents[0], denominator = quotient ? Value() : cotangents[1];
+  bool ofLogarithms = quotient && !cotangents[2] && !cotangents[3] && readsExponents(*this, quotient.getGuard());
   auto op = CausalReadoutGradientOp::create(
       builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
       like(getDecay()), like(getErase()), getQueryFeatures(), getKeyFeatures(), getValue(), getLengths(), getInitialState(), getInitialSum(),
       getDecay(), getErase(), getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
-      quotient ? quotient.getGuardAttr() : DenominatorAttr(), /*execution=*/ExecutionAttr());
+      quotient ? quotient.getGuardAttr() : DenominatorAttr(), ofLogarithms ? builder.getUnitAttr() : UnitAttr(), /*execution=*/ExecutionAttr());
   Gradients gradients(getNumOperands());
   auto put = [&](MutableOperandRange operand, Value gradient) {
     if (!operand.empty())

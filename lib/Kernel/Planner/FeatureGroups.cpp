@@ -29,6 +29,8 @@ static SmallVector<Value> operandsOfFeatures(Operation *op) {
                                 : SmallVector<Value>{contract.getLhs()};
   if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
     return {readout.getQueryFeatures(), readout.getKeyFeatures()};
+  if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op); gradient && gradient.getLogarithms())
+    return {gradient.getQueryFeatures(), gradient.getKeyFeatures()};
   if (isa<attn::VisibleOp, attn::RowSumOp, attn::StateOp>(op))
     return {op->getOperand(0)};
   if (isa<attn::ReadoutOp, attn::NormalizeOp>(op))
@@ -79,8 +81,8 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
       group.closed = false, group.sharesState = true;
     if (readout && readout.getDecay())
       group.closed = false; // as attn.decay, which is no term of a group
-    if (isa<attn::NormalizeOp>(op))
-      continue; // what reads the quotient is another attention
+    if (isa<attn::NormalizeOp, attn::CausalReadoutGradientOp>(op))
+      continue; // what reads the quotient is another attention; cotangents of logarithms are in no unit
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers()) {
         if (readout && readout.getScale() && isState(result)) // which says what unit it is in
@@ -98,21 +100,29 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
   return ops;
 }
 
-static bool canBeInUnits(const FeatureGroup &group) {
-  if (!group.closed || group.maps.empty() || group.quotients.empty() || !llvm::all_of(group.quotients, isOfOneSum))
+/// Whether chunks of a gradient whose features are exponents fit a GPU beside its state.
+static bool fitsGpu(attn::CausalReadoutGradientOp gradient, tile::ScheduleAttr schedule) {
+  constexpr int64_t largeState = 12288; // of f32, whose chunks are twice as large
+  int64_t features = gradient.getKeyFeatures().getType().getDimSize(3), width = cast<RankedTensorType>(gradient.getValue().getType()).getDimSize(3);
+  bool isWide = schedule.getOperand().isF32();
+  return features * width <= largeState + (isWide ? 0 : largeState / 3);
+}
+
+static bool canBeInUnits(const FeatureGroup &group, tile::ScheduleAttr schedule) {
+  bool divides = !group.quotients.empty() || group.gradient;
+  if (group.gradient && schedule.getTarget() == tile::TargetKind::GPU && !fitsGpu(group.gradient, schedule))
+    return false;
+  if (!group.closed || group.maps.empty() || !divides || !llvm::all_of(group.quotients, isOfOneSum))
     return false;
   attn::MapOp first = group.maps.front();
   attn::FeatureMapAttr map = first.getFeatureMap();
   int64_t width = cast<RankedTensorType>(first.getSource().getType()).getDimSize(3);
-  auto alike = [&](attn::MapOp other) {
-    return other.getFeatureMap() == map && other.getParameter() == first.getParameter();
-  };
-  return llvm::all_of(group.maps, alike) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
+  return llvm::all_of(group.maps, [&](attn::MapOp other) { return attn::areAlike(first, other); }) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
     return attn::carriesExponents(map, width, quotient.getGuard());
   });
 }
 
-FeatureGroups::FeatureGroups(func::FuncOp function) {
+FeatureGroups::FeatureGroups(func::FuncOp function, tile::ScheduleAttr schedule) {
   for (auto map : function.getOps<attn::MapOp>()) {
     if (groups.contains(map))
       continue;
@@ -124,7 +134,9 @@ FeatureGroups::FeatureGroups(func::FuncOp function) {
         group->maps.push_back(other);
       if (auto quotient = dyn_cast<attn::NormalizeOp>(op))
         group->quotients.push_back(quotient);
+      if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op))
+        group->gradient = gradient;
     }
-    group->inUnits = canBeInUnits(*group);
+    group->inUnits = canBeInUnits(*group, schedule);
   }
 }

@@ -21,9 +21,11 @@ struct DecayShares {
   mlir::Value ofState;           ///< ⟨S, S̄⟩ behind the last token, [batch, H, 1 or m]; null: the last state has no cotangent
 };
 
-/// What the pass over queries leaves of a quotient for that over keys: g and w̄ of each row [batch, H, n]; null where the op has cotangents of both.
+/// What the pass over queries leaves of a quotient for that over keys: g and w̄ of each row [batch, H, n], or δ in the place of w̄ where there are units;
+/// null where the op has cotangents of both.
 struct QuotientRows {
   mlir::Value divisors, cotangents;
+  mlir::Value units = {}; ///< c of features that are exponents, in whose units g is; null: they are numbers
 };
 
 /// What all passes over the chunks of a readout's gradient read at the chunk of a site (the formulas: Terms/ReadoutGradients.cpp).

@@ -107,6 +107,43 @@ template <typename Op> static Source inverseFocus(Op op, RegionDraft &draft, con
   return term(terms::inverseSoftplus(), {draft.parameter(op.getParameter(), at)});
 }
 
+/// Features of tokens as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
+static Source exponentsOf(Value tokens, Value parameter, attn::FeatureMapAttr map, RegionDraft &draft, const Place &at, bool squares) {
+  SmallVector<Source> operands{draft.read(tokens, at)};
+  if (map.getKind() == FeatureKind::Focused) {
+    operands.push_back(term(terms::inverseSoftplus(), {draft.parameter(parameter, at)}));
+    return term(terms::focusedExponents(map.getPower(), map.getEpsilon()), operands);
+  }
+  if (!attn::isFolded(tokens))
+    operands.push_back(draft.parameter(parameter, at));
+  return term(terms::exponents(map.getScale(), squares), operands);
+}
+
+template <typename Op> static Source exponents(Op op, RegionDraft &draft, const Place &at, bool squares) {
+  return exponentsOf(op.getSource(), op.getParameter(), op.getFeatureMap(), draft, at, squares);
+}
+
+/// Whether features have a shift each. Slices of features stand as they are: in a quotient shifts cancel.
+template <typename Op> static bool hasUnits(Op op, const RegionDraft &draft) {
+  return op.getShift() && cast<RankedTensorType>(op.getShift().getType()).getRank() == 3 && !draft.host.slices().isSliced();
+}
+
+/// Features of keys in the units M of a shift, and of queries in those of their row: 2^(L − M), 2^(L + M − max_f).
+template <typename Op> static Source featuresInUnits(Op op, RegionDraft &draft, const Place &at) {
+  Value shift = draft.host.memoryOf(op.getShift());
+  ArrayRef<int64_t> shape = cast<MemRefType>(shift.getType()).getShape(); // [batch, heads, m]
+  Source unit = fusion::memory(shift, {entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, columnsOf(shape[2])});
+  Source l = exponents(op, draft, at, /*squares=*/static_cast<bool>(op.getKeys()));
+  if (op.getKeys()) // M may be far below the logarithms of zeros, which is what a key that does not exist is loaded as
+    return term(terms::inUnit(), {term(terms::existing(at.tokens), {l}), unit});
+  return term(terms::inRowUnit(), {term(terms::inFeatureUnit(), {l, unit})});
+}
+
+/// L̄ of features: their cotangent, or that times what they are.
+template <typename Op> static Source logarithmsOf(Op op, RegionDraft &draft, const Place &at, Source cotangent) {
+  return op.getLogarithms() ? cotangent : term(terms::times(), {featuresInUnits(op, draft, at), cotangent});
+}
+
 /// The place of token 0, if the run says it.
 template <typename Op> static void addPosition(Op op, RegionDraft &draft, SmallVectorImpl<Source> &operands) {
   if (op.getPosition())
@@ -115,6 +152,8 @@ template <typename Op> static void addPosition(Op op, RegionDraft &draft, SmallV
 
 /// Features as numbers.
 static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
+  if (hasUnits(op, draft))
+    return featuresInUnits(op, draft, at);
   attn::FeatureMapAttr map = op.getFeatureMap();
   Source x = draft.read(op.getSource(), at);
   switch (map.getKind()) {
@@ -153,6 +192,9 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
   auto op = cast<attn::MapGradientOp>(result.getOwner());
   attn::FeatureMapAttr map = op.getFeatureMap();
   Source x = draft.read(op.getSource(), at), cotangent = draft.read(op.getCotangent(), at);
+  bool ofLogarithms = op.getLogarithms() || hasUnits(op, draft);
+  if (ofLogarithms)
+    cotangent = logarithmsOf(op, draft, at, cotangent);
   SmallVector<Source> operands{x, cotangent};
   switch (map.getKind()) {
   case FeatureKind::Elu1:
@@ -165,8 +207,10 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
     addPosition(op, draft, operands);
     return {term(terms::cosformerGradient(at.tokens, map.getMaxPosition()), operands)};
   case FeatureKind::Focused:
-    return {term(terms::focusedGradient(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at), cotangent})};
+    return {term(terms::focusedGradient(map.getPower(), map.getEpsilon(), ofLogarithms), {x, inverseFocus(op, draft, at), cotangent})};
   case FeatureKind::Favor: {
+    if (ofLogarithms)
+      return {term(terms::favorLogGradient(map.getScale()), {x, draft.parameter(op.getParameter(), at), cotangent})};
     terms::FavorOptions options{};
     operands = favorOperands(op, draft, at, x, lastSize(op.getCotangent()), options);
     operands.push_back(cotangent);
@@ -187,27 +231,20 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
 Source kernel::parameterRows(attn::MapParameterGradientOp op, RegionDraft &draft, const Place &at) {
   attn::FeatureMapAttr map = op.getFeatureMap();
   Source x = draft.read(op.getSource(), at), cotangent = draft.read(op.getCotangent(), at);
+  bool ofLogarithms = op.getLogarithms() || hasUnits(op, draft);
+  if (ofLogarithms)
+    cotangent = logarithmsOf(op, draft, at, cotangent);
   if (map.getKind() == FeatureKind::Focused)
-    return term(terms::focusGradient(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at), cotangent});
+    return term(terms::focusGradient(map.getPower(), map.getEpsilon(), ofLogarithms), {x, inverseFocus(op, draft, at), cotangent});
   if (map.getKind() == FeatureKind::FavorRelu)
     return term(terms::favorReluProductGradient(map.getScale()), {x, cotangent, draft.parameter(op.getParameter(), at)});
   assert(map.getKind() == FeatureKind::Favor && "no other map has a parameter");
+  if (ofLogarithms)
+    return term(terms::favorLogProductGradient(map.getScale()), {x, draft.parameter(op.getParameter(), at), cotangent});
   terms::FavorOptions options{};
   SmallVector<Source> operands = favorOperands(op, draft, at, x, lastSize(op.getCotangent()), options);
   operands.push_back(cotangent);
   return term(terms::favorProductGradient(options), operands);
-}
-
-/// Features as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
-static Source exponents(attn::MapOp op, RegionDraft &draft, const Place &at, bool squares) {
-  attn::FeatureMapAttr map = op.getFeatureMap();
-  Source x = draft.read(op.getSource(), at);
-  if (map.getKind() == FeatureKind::Focused)
-    return term(terms::focusedExponents(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at)});
-  SmallVector<Source> operands{x};
-  if (!attn::isFolded(op.getSource()))
-    operands.push_back(draft.parameter(op.getParameter(), at));
-  return term(terms::exponents(map.getScale(), squares), operands);
 }
 
 /// The widths of the blocks of features as a group carries them: exponents of the focused map have factors behind them.
@@ -305,9 +342,54 @@ static LogicalResult materializeMap(Operation *op, HostBuilder &host, const Prob
   return host.buildKernel(region);
 }
 
-static LogicalResult materializeKeyMaximum(Operation *op, HostBuilder &host, const Problem &) {
+/// The state of the keys whose features stand in these units. Null: there is none.
+static attn::StateOp stateBesideMaximum(attn::KeyMaximumOp op) {
+  for (Operation *user : op->getUsers())
+    if (auto map = dyn_cast<attn::MapOp>(user); map && map.getKeys() && map.getSource() == op.getKey())
+      for (Operation *reader : map->getUsers())
+        if (auto state = dyn_cast<attn::StateOp>(reader))
+          return state;
+  return {};
+}
+
+attn::KeyMaximumOp kernel::maximumBeside(attn::StateOp state, const HostBuilder &host) {
+  auto map = state.getFeatures().getDefiningOp<attn::MapOp>();
+  bool hasShifts = map && map.getShift() && cast<RankedTensorType>(map.getShift().getType()).getRank() == 3;
+  auto maximum = hasShifts ? map.getShift().getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp();
+  return maximum && !host.slices().isSliced() && stateBesideMaximum(maximum) == state ? maximum : attn::KeyMaximumOp();
+}
+
+LogicalResult kernel::materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuilder &host, const Problem &named) {
+  if (host.memoryOf(op.getResult()) || host.slices().isSliced())
+    return success();
+  attn::StateOp read = stateBesideMaximum(op);
+  if (read && failed(host.bringTokens(read.getValue()))) // nobody may have read them yet
+    return failure();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getResult().getType()).getShape(); // [batch, heads, m]
+  RegionDraft draft(host, host.keyProblem(named, op.getKey(), op.getLengths(), shape[1]), RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, shape[1]};
+  Stage keys = existingKeys(draft.plan);
+  keys.cut = StageCut{draft.problem.schedule.getPiece(), draft.problem.name + "_merge"};
+  Source l = term(terms::existing(Axis::Key), {exponentsOf(op.getKey(), op.getParameter(), op.getFeatureMap(), draft, at, /*squares=*/true)});
+  Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
+  int64_t width = read ? lastSize(read.getValue()) : 1;
+  Source state = stateOfExponents(keys, l, v, shape[2], width, draft.wide());
+  KernelRegion region = stateKernel(draft.plan, read ? "state" : "feature_maximum");
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(shape[2])};
+  region.outputs = {{term(terms::select({0}), {state}), host.resultMemory(op.getResult(), op.getKey()), place}};
+  if (read) {
+    region.outputs.push_back({term(terms::select({1}), {state}), host.resultMemory(read.getSum(), op.getKey()), place});
+    place.push_back(columnsOf(width));
+    region.outputs.push_back({term(terms::select({2}), {state}), host.resultMemory(read.getState(), op.getKey()), place});
+  }
+  return host.buildKernel(region);
+}
+
+static LogicalResult materializeKeyMaximum(Operation *op, HostBuilder &host, const Problem &ofReader) {
   auto maximum = cast<attn::KeyMaximumOp>(op);
-  int64_t heads = maximum.getResult().getType().getDimSize(1);
+  if (cast<RankedTensorType>(maximum.getResult().getType()).getRank() == 3)
+    return materializeFeatureMaximum(maximum, host, ofReader);
+  int64_t heads = cast<RankedTensorType>(maximum.getResult().getType()).getDimSize(1);
   Problem named = host.startProblem();
   RegionDraft draft(host, host.keyProblem(named, maximum.getKey(), maximum.getLengths(), heads), RegionPlanner::OfKeys);
   Place at{Axis::Key, Axis::Head, heads};

@@ -18,6 +18,11 @@ llvm::SmallVector<fusion::Dimension, 2> blockColumns(llvm::ArrayRef<int64_t> wid
 /// Rows that the cotangent of a map's parameter is made of: of ω what reaches x ωᵀ [T, m], of the focus what it is the sum of [T, d].
 fusion::Source parameterRows(attn::MapParameterGradientOp op, RegionDraft &draft, const Place &at);
 
+/// The maximum of each feature in whose kernel a state is made, the features being in its units. Null: there is none.
+attn::KeyMaximumOp maximumBeside(attn::StateOp state, const HostBuilder &host);
+/// The largest logarithm of each feature, and the state that comes along.
+mlir::LogicalResult materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuilder &host, const Problem &named);
+
 /// The number of columns of each tile of features.
 llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
 

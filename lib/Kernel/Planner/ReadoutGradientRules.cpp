@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "GradientChunk.h"
 #include "GradientRules.h"
+#include "LogGradientRules.h"
 
 #include "HostBuilder.h"
 #include "Pieces.h"
@@ -48,6 +49,8 @@ Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source
 
 static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares,
                                   const QuotientRows &quotient, const StateMemory &pieces) {
+  if (draft.host.groups().inUnits(op))
+    return logQueriesRegion(draft, op, outputs, quotient, pieces);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
@@ -55,7 +58,8 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   GradientChunk::Sums sums = chunk.queryGradients(state, static_cast<bool>(shares));
-  draft.defineResults(op, {blocksOf(sums.all, widths.size()), Tiles(), Tiles(), Tiles()});
+  Source ofQueries = op.getLogarithms() ? term(terms::times(), {chunk.a, sums.all}) : sums.all;
+  draft.defineResults(op, {blocksOf(ofQueries, widths.size()), Tiles(), Tiles(), Tiles()});
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(ofKeys, draft, Representation::Plain, pieces, chunk.divides);
   StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
@@ -88,6 +92,8 @@ static StepForm rowSums(const GradientChunk &chunk, attn::CausalReadoutGradientO
 
 /// The spans of pieces of rows for the parts before them.
 static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &spans) {
+  if (draft.host.groups().inUnits(op))
+    return logRowPiecesRegion(draft, op, quotient, spans);
   ChunkStage chunks(draft.problem);
   Place keys = chunks.keys();
   draft.plan.extents = chunks.piecesBehind(spans);
@@ -107,7 +113,9 @@ static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradi
 
 /// The stage of the second pass, with what it stores of each chunk, and of the state before the first token.
 static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, Value shares, const StateMemory &before,
-                               const StateMemory &pieces, function_ref<SmallVector<RegionOutput, 1>(Source ofKeys, Source ofValues)> outputs) {
+                               const StateMemory &pieces, OutputsOfKeys outputs) {
+  if (draft.host.groups().inUnits(op))
+    return logKeysRegion(draft, op, quotient, pieces, outputs);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys, quotient);
@@ -116,7 +124,9 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   GradientChunk::Sums sums = chunk.sums(behind, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
   Source ofValues = term(terms::valueReadoutGradient(draft.wide(), chunk.divides),
                          {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
-  Source ofKeys = draft.problem.lengths ? term(terms::existing(Axis::Key), {sums.all}) : sums.all;
+  Source ofKeys = op.getLogarithms() ? term(terms::times(), {chunk.b, sums.all}) : sums.all;
+  if (draft.problem.lengths)
+    ofKeys = term(terms::existing(Axis::Key), {ofKeys});
   Stage stage = chunks.stage();
   stage.state = state, stage.reverse = true, stage.begin = shareOfCotangent(op, draft, keys);
   if (draft.problem.split)
@@ -235,7 +245,7 @@ static void storeSharedRows(KernelRegion &region, RegionDraft &draft, const Writ
 
 StateMemory HostBuilder::allocateSpans(const Problem &problem, attn::CausalReadoutGradientOp op, int64_t heads) {
   TileBuilder host(site.host, site.loc);
-  StateMemory::Parts parts{.units = false, .sums = op.divides()};
+  StateMemory::Parts parts{.units = groups().inUnits(op), .sums = op.divides()};
   if (op.getDecay())
     parts.transition = tile::Transition::Vector;
   return StateMemory::allocate(site, parts, host.dim(problem.key.memory, 0), heads, featureWidths(op.getKeyFeatures()), shapeOf(op.getValue())[3],
@@ -387,7 +397,9 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     bool asksKeys = !ofKeys.empty() || shares || before.matrix;
     QuotientRows quotient;
     if (op.getGuard() && asksKeys)
-      quotient = {allocateNumbers(problem.heads(), op.getQueryFeatures()), allocateNumbers(problem.heads(), op.getQueryFeatures())};
+      for (Value QuotientRows::*each : {&QuotientRows::divisors, &QuotientRows::cotangents, &QuotientRows::units})
+        if (each != &QuotientRows::units || groups().inUnits(op))
+          quotient.*each = allocateNumbers(problem.heads(), op.getQueryFeatures());
     bool asksQueries = !ofQueries.empty() || shares || quotient.divisors;
     StateMemory pieces;
     if (asksQueries && problem.split) {

@@ -225,6 +225,9 @@ static LogicalResult materializeState(Operation *op, HostBuilder &host, const Pr
   KeySums sums(op);
   if (auto softmax = sums.features.getDefiningOp<attn::SequenceSoftmaxOp>(); softmax && stateBesideSums(softmax) == op)
     return materializeSequenceSoftmax(softmax, host, named);
+  if (auto state = dyn_cast<attn::StateOp>(op))
+    if (attn::KeyMaximumOp maximum = maximumBeside(state, host))
+      return materializeFeatureMaximum(maximum, host, named);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
   if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isResult(sums.matrix) && !host.isResult(sums.sum))

@@ -216,6 +216,48 @@ func.func @f(%x: !x, %e: tensor<1x2x12xf32>) {
 
 // -----
 
+// A103: a feature of 0 has no logarithm.
+func.func @f(%x: tensor<1x2x12x4xf32>) {
+  // expected-error @below {{expected focused, or favor without epsilon, with the cotangent of logarithms, but got #attn.feature_map<relu>}}
+  %y = attn.map_gradient %x, %x {feature_map = #attn.feature_map<relu>, logarithms} : tensor<1x2x12x4xf32>, tensor<1x2x12x4xf32> -> tensor<1x2x12x4xf32>
+  return
+}
+
+// -----
+
+// A103
+func.func @f(%x: tensor<1x2x12x4xf32>, %p: tensor<2x4x4xf32>) {
+  // expected-error @below {{expected focused, or favor without epsilon, with the cotangent of logarithms, but got #attn.feature_map<favor_relu}}
+  %y = attn.map_parameter_gradient %x, %x parameter(%p : tensor<2x4x4xf32>) {feature_map = #attn.feature_map<favor_relu, features = 4, epsilon = 1.0, scale = 1.0>, logarithms}
+      : tensor<1x2x12x4xf32>, tensor<1x2x12x4xf32> -> tensor<2x4x4xf32>
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A104: only of a quotient are logarithms in range.
+func.func @f(%x: !x, %p: tensor<2x4xf32>) {
+  %m = attn.map %x parameter(%p : tensor<2x4xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 3.0>} : !x -> !x
+  // expected-error @below {{expected a guard, and neither decay nor a state beside cotangents of logarithms, but got no guard}}
+  %a, %b, %v = attn.causal_readout_gradient %m, %m, %x cotangents(numerator %x : !x) {logarithms} : !x, !x, !x -> !x, !x, !x
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A104
+func.func @f(%x: !x, %p: tensor<2x4xf32>) {
+  %m = attn.map %x parameter(%p : tensor<2x4xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 3.0>} : !x -> !x
+  // expected-error @below {{expected features of focused, or of favor without epsilon, with cotangents of logarithms}}
+  %a, %b, %v = attn.causal_readout_gradient %m, %x, %x cotangents(numerator %x : !x) {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms}
+      : !x, !x, !x -> !x, !x, !x
+  return
+}
+
+// -----
+
 !s = tensor<4x4xf32>
 !i = tensor<4x4xi32>
 // A91

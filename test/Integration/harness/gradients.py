@@ -35,7 +35,21 @@ def draw(args, spec, dtype, folder):
     attnc(args.attnc, "init", path, "--out", folder / "in", "--inputs", "--backward", "--seed", args.seed,
           *run_case.size_arguments(args, fields))
     run_case.poison(folder / "in")
+    if args.rows:
+        lengthen(folder / "in", args.rows)
     return Case(path, fields, folder / "in")
+
+
+def lengthen(folder, factor):
+    """Rows of queries and keys, or tokens of layers, of very different norms: every other one `factor` times as long, the others between that and a
+    fiftieth of it."""
+    rng = np.random.default_rng(3)
+    names = [name for name in ("q", "k") if (folder / f"{name}.npy").exists()] or ["x", "context"]
+    for path in [folder / f"{name}.npy" for name in names if (folder / f"{name}.npy").exists()]:
+        tensor = np.load(path)
+        factors = factor * 0.02 ** rng.uniform(0, 1, tensor.shape[:-1])
+        factors[..., ::2] = factor
+        np.save(path, (tensor * factors[..., None]).astype(tensor.dtype))
 
 
 class Exact:
@@ -181,6 +195,7 @@ def main():
     parser.add_argument("--own", action="store_true", help="the gradients that the specs name")
     parser.add_argument("--at-least", type=int, default=1, help="of all specs, how many must not be skipped")
     parser.add_argument("--threads", type=int, help="threads to run with, for which plans are made, too")
+    parser.add_argument("--rows", type=float, help="rows of queries and keys are up to so many times as long as drawn ones")
     parser.add_argument("--gradients", help="names of tensors, in place of all")
     parser.set_defaults(queries=48, keys=60, ways=["reference"])
     args = parser.parse_args()

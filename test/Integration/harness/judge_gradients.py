@@ -31,7 +31,7 @@ def drawn(args, fields, folder):
     folder.mkdir()
     spec = folder / "drawn.yaml"
     spec.write_text(yaml.safe_dump(fields), encoding="utf-8")
-    call = types.SimpleNamespace(attnc=args.attnc, seed=3, own=True, gradients=None, **dict.fromkeys(run_case.SIZES))
+    call = types.SimpleNamespace(attnc=args.attnc, seed=3, own=True, gradients=None, rows=None, **dict.fromkeys(run_case.SIZES))
     case = gradients.draw(call, spec, "", folder)
     return case, exact_of(args, fields, case.files, folder / "exact")
 

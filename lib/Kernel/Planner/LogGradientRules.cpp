@@ -1,0 +1,159 @@
+//===- LogGradientRules.cpp - Gradients of readouts of exponents, chunk by chunk ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The passes of ReadoutGradientRules.cpp where features are out of the range of f32 (the formulas: Terms/LogReadoutGradients.cpp):
+//
+//   queries:  chunks from the first on:   w, c of pairs as forwards (LogChunkedRegion.cpp);  a ⊙ ā, g, δ;  M, z, S as forwards
+//   keys:     chunks from the last down:  b ⊙ b̄, v̄;  M' = max(M, max_i L(q) − c);  ζ, R = 2^(M − M') (ζ, R) + Σ_i 2^(L(q) − c − M') (−δ, ō) / g
+//
+// g, δ and c of each row go from the first to the second. Both have a short way for steady chunks on a CPU: in which no exponent of what enters the
+// state is above its unit by more than the headroom.
+//
+//===----------------------------------------------------------------------===//
+#include "LogGradientRules.h"
+
+#include "GradientRules.h"
+#include "HostBuilder.h"
+#include "Regions/ChunkStage.h"
+#include "Regions/KeyStage.h"
+#include "Regions/Regions.h"
+#include "Terms.h"
+#include "attune/Attn/Exponents.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+namespace {
+/// How far exponents of a steady chunk may be above the unit of the state.
+constexpr double headroom = 60;
+
+/// What both passes read at a chunk.
+struct LogChunk {
+  LogChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const ChunkStage &chunks)
+      : draft(draft), rows(chunks.rows()), keys(chunks.keys()), guard(op.getGuardAttr()), query(draft.read(op.getQueryFeatures(), rows)),
+        key(existingFeatures(op.getKeyFeatures(), draft, keys)), value(draft.read(op.getValue(), keys)), given(draft.read(op.getNumerator(), rows)),
+        state(std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled)),
+        unit(std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain)) {
+    auto map = op.getKeyFeatures().getDefiningOp<attn::MapOp>();
+    bands = attn::bandCount(map.getFeatureMap(), map.getSource().getType().getDimSize(3));
+    features = op.getKeyFeatures().getType().getDimSize(3), width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
+    f32 = Float32Type::get(op.getContext());
+  }
+
+  bool hasShortcut() const { return draft.problem.schedule.getTarget() == tile::TargetKind::CPU; }
+  /// What b, v and their exponents l add to the state, as often as w says; null: once.
+  StepForm sums(Source b, Source v, Source l, Source w = nullptr) const {
+    StepForm step{terms::state(features, width, /*wide=*/true, static_cast<bool>(w)), {std::move(b), std::move(v), std::move(l)}};
+    if (w)
+      step.operands.push_back(std::move(w));
+    return step;
+  }
+
+  RegionDraft &draft;
+  Place rows, keys;
+  attn::DenominatorAttr guard;
+  int64_t bands, features, width;
+  Type f32;
+  Source query, key, value, given;                // exponents [T, m] twice, v and ō [T, dv]
+  std::shared_ptr<const BoundSource> state, unit; // (M, z, S) or (M, ζ, R); the unit behind the chunk
+};
+
+/// L(q) − c, δ and g of the rows of a chunk, which the first pass has left, and what they add to the state.
+struct LeftRows {
+  LeftRows(const LogChunk &chunk, const QuotientRows &quotient) {
+    auto read = [&](Value memory) { return fusion::memory(memory, {entryOf(Axis::Batch), entryOf(chunk.rows.head), kernel::rowsOf(Axis::Query)}); };
+    auto none = attn::DenominatorAttr::get(chunk.f32.getContext(), 0, 0);
+    query = term(terms::existing(Axis::Query), {term(terms::lowered(), {chunk.query, read(quotient.units)})});
+    delta = read(quotient.cotangents), divisor = read(quotient.divisors);
+    u = term(terms::normalize(none), {term(terms::blocks(), {chunk.given, divisor})});
+    w = term(terms::denominatorGradient(none), {delta, divisor});
+  }
+
+  Source query, delta, divisor;
+  Source u, w; // ō / g, −δ / g
+};
+} // namespace
+
+KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
+                                      const QuotientRows &quotient, const StateMemory &pieces) {
+  ChunkStage chunks(draft.problem);
+  LogChunk chunk(op, draft, chunks);
+  Source least = term(terms::rowUnit(chunk.guard), {chunk.query, chunk.state});
+  // The form of a chunk from its pairs and, without bands, its keys in the unit of the state.
+  auto form = [&](int64_t bands, Source b, Source pairs) {
+    SmallVector<Source> operands{chunk.query, bands > 0 ? chunk.key : b, chunk.state, std::move(pairs), chunk.value, chunk.given};
+    if (bands > 0)
+      operands.push_back(chunk.unit);
+    Source all = term(terms::logQueryGradient(chunk.guard, bands), operands);
+    draft.defineResults(op, {Tiles{all, {0}, 4}, Tiles(), Tiles(), Tiles()});
+    StepForm step = chunk.sums(b, chunk.value, chunk.key);
+    for (const WrittenValue &each : outputs)
+      llvm::append_range(step.outputs, everyRowOf(draft, each, chunk.rows));
+    if (quotient.divisors)
+      for (auto [tile, memory] : {std::pair(1u, quotient.divisors), {2u, quotient.cotangents}, {3u, quotient.units}})
+        step.outputs.push_back(storedRows(term(terms::select({tile}), {all}), Axis::Query, memory));
+    return step;
+  };
+  Stage stage = chunks.stage();
+  stage.state = chunk.state, stage.unit = chunk.unit;
+  stage.begin = chunks.stateBefore(KeySums(op), draft, Representation::Scaled, pieces);
+  if (chunk.hasShortcut()) {
+    Source near = term(terms::inUnit(), {chunk.key, chunk.state});
+    Source pairs = term(terms::logPlainContract(), {chunk.query, near, chunk.state, least});
+    stage.shortcut = Shortcut{term(terms::rises(headroom), {chunk.key, chunk.state}),
+                              {{chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.query, chunk.f32}, {chunk.given, chunk.f32}},
+                              form(0, near, pairs)};
+  }
+  Source pairs = term(terms::logContract(chunk.bands), {chunk.query, chunk.key, chunk.unit, least});
+  KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {chunk.key, chunk.unit}), pairs)));
+  region.suffix = "query_gradients";
+  return region;
+}
+
+KernelRegion kernel::logRowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &spans) {
+  ChunkStage chunks(draft.problem);
+  draft.plan.extents = chunks.piecesBehind(spans);
+  LogChunk chunk(op, draft, chunks);
+  LeftRows rows(chunk, quotient);
+  Stage stage = chunks.stage();
+  stage.extents = draft.plan.extents, stage.reverse = true, stage.unit = chunk.unit;
+  KernelRegion region = stateKernel(draft.plan, "row_pieces");
+  region.grid.push_back({Axis::Piece, tile::Axis::KeyPiece});
+  Source a = term(terms::inUnit(), {rows.query, chunk.unit});
+  region.outputs = spans.write(stream(stage, chunk.sums(a, rows.u, rows.query, rows.w)), {entryOf(Axis::Batch), entryOf(Axis::Head), chunks.spanOfPiece()});
+  return region;
+}
+
+KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &pieces,
+                                   OutputsOfKeys outputs) {
+  ChunkStage chunks(draft.problem);
+  LogChunk chunk(op, draft, chunks);
+  LeftRows rows(chunk, quotient);
+  auto form = [&](int64_t bands, Source a) {
+    Source all = term(terms::logKeyGradient(bands), {rows.query, chunk.key, chunk.state, chunk.given, rows.delta, rows.divisor, chunk.value});
+    Source ofKeys = term(terms::select({0}), {all}), ofValues = term(terms::select({1}), {all});
+    if (draft.problem.lengths)
+      ofKeys = term(terms::existing(Axis::Key), {ofKeys});
+    StepForm step = chunk.sums(std::move(a), rows.u, rows.query, rows.w);
+    step.outputs = outputs(ofKeys, ofValues);
+    return step;
+  };
+  Stage stage = chunks.stage();
+  stage.state = chunk.state, stage.unit = chunk.unit, stage.reverse = true;
+  if (draft.problem.split)
+    stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, nullptr);
+  if (chunk.hasShortcut())
+    stage.shortcut = Shortcut{term(terms::rises(headroom), {rows.query, chunk.state}),
+                              {{rows.query, chunk.f32}, {chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.given, chunk.f32}},
+                              form(0, term(terms::inUnit(), {rows.query, chunk.state}))};
+  KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));
+  region.suffix = "key_gradients";
+  return region;
+}

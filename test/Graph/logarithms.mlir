@@ -1,0 +1,128 @@
+// Gradients by the cotangents of logarithms: a ⊙ ā and b ⊙ b̄ of a quotient, and what they are to tokens and parameters.
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}favor__of_logarithms equals favor:
+// SIDES-DAG: {{^}}favor__not_half differs from favor:
+// SIDES-DAG: {{^}}focused__of_logarithms equals focused:
+// SIDES-DAG: {{^}}all_keys__shifted equals all_keys:
+// SIDES-DAG: {{^}}all_keys__not_shifted differs from all_keys:
+
+!x = tensor<?x4x?x4xf32>
+!k = tensor<?x2x?x4xf32>
+!m = tensor<?x4x?x6xf32>
+!n = tensor<?x2x?x6xf32>
+!l = tensor<?xi32>
+!w = tensor<1x6x4xf32>
+!f = tensor<4x4xf32>
+#guard = #attn.denominator<bias = 0.0, floor = 0.0>
+#biased = #attn.denominator<bias = 0.5, floor = 0.25>
+#favor = #attn.feature_map<favor, features = 6, epsilon = 0.0, scale = 0.5, stabilizer = constant>
+#focused = #attn.feature_map<focused, epsilon = 0.1, power = 3.0>
+
+func.func @favor(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !k, !w, !w) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %da, %db, %dv = attn.causal_readout_gradient %a, %b, %v lengths(%l : !l) cotangents(numerator %c : !x) {guard = #guard} : !m, !n, !k -> !m, !n, !k
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %q, %da parameter(%w : !w) {feature_map = #favor} : !x, !m -> !w
+  %dx = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dx : !x, !k, !k, !w, !w
+}
+
+func.func @favor__of_logarithms(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !k, !w, !w) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %da, %db, %dv = attn.causal_readout_gradient %a, %b, %v lengths(%l : !l) cotangents(numerator %c : !x) {guard = #guard, logarithms} : !m, !n, !k -> !m, !n, !k
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !w
+  %dx = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dx : !x, !k, !k, !w, !w
+}
+
+func.func @favor__not_half(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !k, !w, !w) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %da, %db, %dv = attn.causal_readout_gradient %a, %b, %v lengths(%l : !l) cotangents(numerator %c : !x) {guard = #guard, logarithms} : !m, !n, !k -> !m, !n, !k
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !w
+  %dx = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dx : !x, !k, !k, !w, !w
+}
+
+func.func @focused(%q: !x, %k: !x, %v: !x, %c: !x, %f: !f) -> (!x, !x, !x, !f, !f) {
+  %a = attn.map %q parameter(%f : !f) {feature_map = #focused} : !x -> !x
+  %b = attn.map %k parameter(%f : !f) {feature_map = #focused, keys} : !x -> !x
+  %da, %db, %dv = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : !x) {guard = #biased} : !x, !x, !x -> !x, !x, !x
+  %dq = attn.map_gradient %q, %da parameter(%f : !f) {feature_map = #focused} : !x, !x -> !x
+  %dk = attn.map_gradient %k, %db parameter(%f : !f) {feature_map = #focused, keys} : !x, !x -> !x
+  %df = attn.map_parameter_gradient %q, %da parameter(%f : !f) {feature_map = #focused} : !x, !x -> !f
+  %dg = attn.map_parameter_gradient %k, %db parameter(%f : !f) {feature_map = #focused, keys} : !x, !x -> !f
+  return %dq, %dk, %dv, %df, %dg : !x, !x, !x, !f, !f
+}
+
+func.func @focused__of_logarithms(%q: !x, %k: !x, %v: !x, %c: !x, %f: !f) -> (!x, !x, !x, !f, !f) {
+  %a = attn.map %q parameter(%f : !f) {feature_map = #focused} : !x -> !x
+  %b = attn.map %k parameter(%f : !f) {feature_map = #focused, keys} : !x -> !x
+  %da, %db, %dv = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %c : !x) {guard = #biased, logarithms} : !x, !x, !x -> !x, !x, !x
+  %dq = attn.map_gradient %q, %da parameter(%f : !f) {feature_map = #focused, logarithms} : !x, !x -> !x
+  %dk = attn.map_gradient %k, %db parameter(%f : !f) {feature_map = #focused, keys, logarithms} : !x, !x -> !x
+  %df = attn.map_parameter_gradient %q, %da parameter(%f : !f) {feature_map = #focused, logarithms} : !x, !x -> !f
+  %dg = attn.map_parameter_gradient %k, %db parameter(%f : !f) {feature_map = #focused, keys, logarithms} : !x, !x -> !f
+  return %dq, %dk, %dv, %df, %dg : !x, !x, !x, !f, !f
+}
+
+// Features of all keys in units of the largest of each feature: what the numerators of a quotient give to tokens and omega.
+func.func @all_keys(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !w) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %s, %z = attn.state %b, %v lengths(%l : !l) : !n, !k -> tensor<?x2x6x4xf32>, tensor<?x2x6xf32>
+  %n, %d = attn.readout %a, %s, %z : !m, tensor<?x2x6x4xf32>, tensor<?x2x6xf32> -> !x, tensor<?x4x?xf32>
+  %o = attn.normalize %n, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %u = attn.normalize %c, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %da = attn.contract %u [batch, head, query, value], %s [batch, head, feature, value] -> [batch, head, query, feature] : !x, tensor<?x2x6x4xf32> -> !m
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor} : !x, !m -> !x
+  %sb = attn.contract %a [batch, head, query, feature], %u [batch, head, query, value] -> [batch, head, feature, value] : !m, !x -> tensor<?x4x6x4xf32>
+  %sg = attn.sum_heads %sb : tensor<?x4x6x4xf32> -> tensor<?x2x6x4xf32>
+  %db = attn.contract %v [batch, head, key, value], %sg [batch, head, feature, value] -> [batch, head, key, feature] : !k, tensor<?x2x6x4xf32> -> !n
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !w
+  return %dq, %dk, %dw : !x, !k, !w
+}
+
+func.func @all_keys__shifted(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !w) {
+  %m = attn.key_maximum %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor} : !k -> tensor<?x2x6xf32>
+  %a = attn.map %q parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor, keys} : !k -> !n
+  %s, %z = attn.state %b, %v lengths(%l : !l) : !n, !k -> tensor<?x2x6x4xf32>, tensor<?x2x6xf32>
+  %n, %d = attn.readout %a, %s, %z : !m, tensor<?x2x6x4xf32>, tensor<?x2x6xf32> -> !x, tensor<?x4x?xf32>
+  %o = attn.normalize %n, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %u = attn.normalize %c, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %da = attn.contract %u [batch, head, query, value], %s [batch, head, feature, value] -> [batch, head, query, feature] : !x, tensor<?x2x6x4xf32> -> !m
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor} : !x, !m -> !x
+  %sb = attn.contract %a [batch, head, query, feature], %u [batch, head, query, value] -> [batch, head, feature, value] : !m, !x -> tensor<?x4x6x4xf32>
+  %sg = attn.sum_heads %sb : tensor<?x4x6x4xf32> -> tensor<?x2x6x4xf32>
+  %db = attn.contract %v [batch, head, key, value], %sg [batch, head, feature, value] -> [batch, head, key, feature] : !k, tensor<?x2x6x4xf32> -> !n
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor, keys} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor, keys} : !k, !n -> !w
+  return %dq, %dk, %dw : !x, !k, !w
+}
+
+func.func @all_keys__not_shifted(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!x, !k, !w) {
+  %m = attn.key_maximum %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor} : !k -> tensor<?x2x6xf32>
+  %a = attn.map %q parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %s, %z = attn.state %b, %v lengths(%l : !l) : !n, !k -> tensor<?x2x6x4xf32>, tensor<?x2x6xf32>
+  %n, %d = attn.readout %a, %s, %z : !m, tensor<?x2x6x4xf32>, tensor<?x2x6xf32> -> !x, tensor<?x4x?xf32>
+  %o = attn.normalize %n, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %u = attn.normalize %c, %d {guard = #guard} : !x, tensor<?x4x?xf32> -> !x
+  %da = attn.contract %u [batch, head, query, value], %s [batch, head, feature, value] -> [batch, head, query, feature] : !x, tensor<?x2x6x4xf32> -> !m
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) shift(%m : tensor<?x2x6xf32>) {feature_map = #favor} : !x, !m -> !x
+  %sb = attn.contract %a [batch, head, query, feature], %u [batch, head, query, value] -> [batch, head, feature, value] : !m, !x -> tensor<?x4x6x4xf32>
+  %sg = attn.sum_heads %sb : tensor<?x4x6x4xf32> -> tensor<?x2x6x4xf32>
+  %db = attn.contract %v [batch, head, key, value], %sg [batch, head, feature, value] -> [batch, head, key, feature] : !k, tensor<?x2x6x4xf32> -> !n
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !w
+  return %dq, %dk, %dw : !x, !k, !w
+}
