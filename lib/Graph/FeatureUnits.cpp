@@ -8,7 +8,8 @@
 //
 // With M_f the largest logarithm of feature f over all keys and c_i = max_f (ln a_if + M_f),
 //
-//   Σ_j ⟨a_i, b_j⟩ v_j / Σ_j ⟨a_i, b_j⟩ = Σ_j ⟨a'_i, b'_j⟩ v_j / Σ_j ⟨a'_i, b'_j⟩,    a'_if = a_if e^(M_f − c_i),   b'_jf = b_jf e^(−M_f)
+//   Σ_j ⟨a_i, b_j⟩ v_j / Σ_j ⟨a_i, b_j⟩ = Σ_j ⟨a'_i, b'_j⟩ v_j / Σ_j ⟨a'_i, b'_j⟩,
+//   a'_if = a_if e^(M_f − c_i),   b'_jf = b_jf e^(−M_f)
 //
 // and every product of the gradient keeps its form. All a' and b' are at most 1 and the denominator is at least 1, whatever a and b are; so they are
 // in the range of f32, and what is below it counts nothing. Where masks show rows some of the keys alone, their denominator may vanish: there nothing

@@ -6,18 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of o_i = u_i / g_i with u_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j and g_i = Σ_{j ≤ i} ⟨a_i, b_j⟩, from ō_i. Features are a = 2^(Lq − c) in the unit c of
-// their row and b = 2^Lk; products a b of pairs that are seen are at most about g, whatever Lq and Lk are, and so are these sums of them:
+// Of o_i = u_i / g_i with u_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j and g_i = Σ_{j ≤ i} ⟨a_i, b_j⟩, from ō_i. Features are
+// a = 2^(Lq − c) in the unit c of their row and b = 2^Lk; products a b of pairs that are seen are at most about g,
+// whatever Lq and Lk are, and so are these sums of them:
 //
 //   δ_i = ⟨ō_i, o_i⟩ = Σ_{j ≤ i} ⟨a_i, b_j⟩ / g_i ⟨ō_i, v_j⟩,   p̄_ij = (⟨ō_i, v_j⟩ − δ_i) / g_i
-//   a_i ⊙ ā_i = Σ_{j ≤ i} (a_i ⊙ b_j) p̄_ij        b_j ⊙ b̄_j = Σ_{i ≥ j} (a_i ⊙ b_j) p̄_ij        v̄_j = Σ_{i ≥ j} ⟨a_i, b_j⟩ ō_i / g_i
+//   a_i ⊙ ā_i = Σ_{j ≤ i} (a_i ⊙ b_j) p̄_ij        b_j ⊙ b̄_j = Σ_{i ≥ j} (a_i ⊙ b_j) p̄_ij
+//   v̄_j = Σ_{i ≥ j} ⟨a_i, b_j⟩ ō_i / g_i
 //
-// Of a row that sees one key p̄ is 0 without rounding; δ is taken as 0 where a floor holds g back. They are what reaches the logarithms of a and b. Of keys before the chunk the pass over queries has a state (M, z, S) in units 2^M, so that
-// a 2^M is read with it; of queries behind it the pass over keys has (M, ζ, R), the sums of 2^(Lq − c − M) (−δ, ō) / g, and reads it with 2^(Lk + M),
-// which is at most about g as every query behind sees the key.
+// Of a row that sees one key p̄ is 0 without rounding; δ is taken as 0 where a floor holds g back. They are what reaches
+// the logarithms of a and b. Of keys before the chunk the pass over queries has a state (M, z, S) in units 2^M, so that
+// a 2^M is read with it; of queries behind it the pass over keys has (M, ζ, R), the sums of 2^(Lq − c − M) (−δ, ō) / g,
+// and reads it with 2^(Lk + M), which is at most about g as every query behind sees the key.
 //
-// Pairs of a chunk are cut into bands (LogPairs.h). Without bands, of steady chunks, one product has them: no exponent of the keys, or Lq − c of the
-// queries, is above the state's unit by more than a headroom.
+// Pairs of a chunk are cut into bands (LogPairs.h). Without bands, of steady chunks, one product has them: no exponent of
+// the keys, or Lq − c of the queries, is above the state's unit by more than a headroom.
 //
 //===----------------------------------------------------------------------===//
 #include "Terms.h"

@@ -83,3 +83,39 @@ func.func @local_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor
       {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.0, floor = 0.0>, local_exact = 64 : i64, scale = 1.0 : f64, size = 16 : i64} : tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32>, tensor<1x2x4096x8xf32> -> tensor<1x2x4096x8xf32>
   return %o : tensor<1x2x4096x8xf32>
 }
+
+// Features that may be out of the range of f32: of all keys they have a shift each, of a causal readout the cotangents of their logarithms, and in windows
+// keys stand without a constant.
+// STATES-LABEL: func.func @favor_backward
+// STATES:         %[[M:.*]] = attn.key_maximum %arg1 {{.*}} -> tensor<1x2x24xf32>
+// STATES:         attn.map %arg0 {{.*}} shift(%[[M]] : tensor<1x2x24xf32>)
+// STATES:         attn.map %arg1 {{.*}} shift(%[[M]] : tensor<1x2x24xf32>)
+// STATES:         attn.map_gradient %arg1, {{.*}} shift(%[[M]] : tensor<1x2x24xf32>)
+func.func @favor(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32> {attn.name = "k"}, %v: tensor<1x2x?x16xf32> {attn.name = "v"}, %w: tensor<1x24x16xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x2x?x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["k"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x24x16xf32>) {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 24, epsilon = 0.0, scale = 0.25, stabilizer = constant>}
+      : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
+  return %o : tensor<1x2x?x16xf32>
+}
+
+// STATES-LABEL: func.func @favor_causal_backward
+// STATES-NOT:     attn.key_maximum
+// STATES:         attn.causal_readout_gradient {{.*}}, logarithms}
+// STATES:         attn.map_gradient %arg1, {{.*}}, keys, logarithms}
+func.func @favor_causal(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32> {attn.name = "k"}, %v: tensor<1x2x?x16xf32> {attn.name = "v"}, %w: tensor<1x24x16xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x2x?x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["k"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x24x16xf32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 24, epsilon = 0.0, scale = 0.25, stabilizer = constant>}
+      : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
+  return %o : tensor<1x2x?x16xf32>
+}
+
+// STATES-LABEL: func.func @favor_window_backward
+// STATES-NOT:     shift
+// STATES:         attn.map %arg1 {{.*}} stabilizer = none>, keys}
+// STATES:         attn.map_gradient %arg1, {{.*}} stabilizer = none>, keys}
+func.func @favor_window(%q: tensor<1x2x24x16xf32> {attn.name = "q"}, %k: tensor<1x2x24x16xf32> {attn.name = "k"}, %v: tensor<1x2x24x16xf32> {attn.name = "v"}, %w: tensor<1x24x16xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x2x24x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["k"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x24x16xf32>) {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 24, epsilon = 0.0, scale = 0.25, stabilizer = constant>, window = #attn.window<6>}
+      : tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32> -> tensor<1x2x24x16xf32>
+  return %o : tensor<1x2x24x16xf32>
+}

@@ -14,6 +14,8 @@
 #include "AttnGradients.h"
 #include "UsefulOperations.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::terms;
@@ -102,8 +104,9 @@ SmallVector<Value> Sketches::results(Value output, Value state, Value sum) {
 }
 
 SmallVector<Value> Sketches::throughPairs(bool inUnits) {
-  // A unit takes the scale along, whose powers may be the smallest of all.
-  Value rows = sketch(op.getQuery(), inUnits ? one : op.getScaleAttr()), columns = sketch(op.getKey(), one);
+  // A unit takes any scale along: with this one products of drawn rows are about 1, and so are their powers, whatever the scale of the spec is.
+  FloatAttr steady = builder.getF64FloatAttr(1 / std::sqrt(static_cast<double>(std::max<int64_t>(shapeOf(op.getQuery())[3], 1))));
+  Value rows = sketch(op.getQuery(), inUnits ? steady : op.getScaleAttr()), columns = sketch(op.getKey(), one);
   if (inUnits)
     rows = buildInUnits(builder, loc, rows, columns, {op.getLengths(), op.getCausalAttr()});
   Value all = weights(op.getQuery(), op.getKey(), rows, columns, op.getLengths());

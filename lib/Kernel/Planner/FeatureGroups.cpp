@@ -117,7 +117,8 @@ static bool canBeInUnits(const FeatureGroup &group, tile::ScheduleAttr schedule)
   attn::MapOp first = group.maps.front();
   attn::FeatureMapAttr map = first.getFeatureMap();
   int64_t width = cast<RankedTensorType>(first.getSource().getType()).getDimSize(3);
-  return llvm::all_of(group.maps, [&](attn::MapOp other) { return attn::areAlike(first, other); }) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
+  auto isAlike = [&](attn::MapOp other) { return attn::areAlike(first, other); };
+  return llvm::all_of(group.maps, isAlike) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
     return attn::carriesExponents(map, width, quotient.getGuard());
   });
 }

@@ -9,7 +9,8 @@
 // The passes of ReadoutGradientRules.cpp where features are out of the range of f32 (the formulas: Terms/LogReadoutGradients.cpp):
 //
 //   queries:  chunks from the first on:   w, c of pairs as forwards (LogChunkedRegion.cpp);  a ⊙ ā, g, δ;  M, z, S as forwards
-//   keys:     chunks from the last down:  b ⊙ b̄, v̄;  M' = max(M, max_i L(q) − c);  ζ, R = 2^(M − M') (ζ, R) + Σ_i 2^(L(q) − c − M') (−δ, ō) / g
+//   keys:     chunks from the last down:  b ⊙ b̄, v̄;  M' = max(M, max_i L(q) − c);
+//                                         ζ, R = 2^(M − M') (ζ, R) + Σ_i 2^(L(q) − c − M') (−δ, ō) / g
 //
 // g, δ and c of each row go from the first to the second. Both have a short way for steady chunks on a CPU: in which no exponent of what enters the
 // state is above its unit by more than the headroom.

@@ -373,7 +373,7 @@ LogicalResult kernel::materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuild
   Source l = term(terms::existing(Axis::Key), {exponentsOf(op.getKey(), op.getParameter(), op.getFeatureMap(), draft, at, /*squares=*/true)});
   Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
   int64_t width = read ? lastSize(read.getValue()) : 1;
-  Source state = stateOfExponents(keys, l, v, shape[2], width, draft.wide());
+  Source state = stateOfExponents(keys, l, v, shape[2], width, draft.wide() || !read);
   KernelRegion region = stateKernel(draft.plan, read ? "state" : "feature_maximum");
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(shape[2])};
   region.outputs = {{term(terms::select({0}), {state}), host.resultMemory(op.getResult(), op.getKey()), place}};

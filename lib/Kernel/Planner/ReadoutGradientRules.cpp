@@ -427,8 +427,6 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
 
 /// What the heads of a group have in memory, added up.
 LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
-  if (lengthsOfRows(op.getSource(), *this))
-    return op.emitOpError() << "expected heads whose rows all exist, but got some with lengths (not supported yet)";
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule;
   problem.query = rowsOf(op.getSource()), problem.query.heads = shapeOf(op.getSource())[1];
@@ -436,10 +434,15 @@ LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp 
   auto gradient = dyn_cast_or_null<attn::CausalReadoutGradientOp>(reductionOf(op.getSource()));
   if (gradient && resultBehind(op.getSource(), gradient).getResultNumber() > 0)
     problem.lengths = memoryOf(KeySums(gradient).lengths);
+  else
+    problem.lengths = memoryOf(lengthsOfRows(op.getSource(), *this));
   RegionDraft draft(*this, problem, RegionPlanner::OfQueries, std::move(reads));
   limitRows(draft);
   KernelRegion region = rowsOfSharedHeads(draft, "head_sums");
   for (const WrittenValue &each : outputs)
     storeSharedRows(region, draft, each);
+  for (RegionOutput &each : region.outputs)
+    if (problem.lengths)
+      each.source = term(terms::existing(Axis::Query), {each.source});
   return buildKernel(region);
 }

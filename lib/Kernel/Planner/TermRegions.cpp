@@ -579,6 +579,8 @@ static bool isOfRows(Value value, const Operation *of) {
 }
 
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
+  if (placeOf(value)) // made beside another value of its reduction: its rows are copied
+    return writeRows(startProblem(), /*reduction=*/nullptr, WrittenValue{value, output}, OpSet());
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   if (reduction && isInParts(reduction->getResult(0)))
     reduction = nullptr;

@@ -351,6 +351,33 @@ func.func @f(%k: tensor<2x2x12x8xf32>, %w: tensor<4x16x8xf32>, %c: tensor<2x2xf3
 
 // -----
 
+// A26: a shift of each feature.
+func.func @f(%k: tensor<2x2x12x8xf32>, %m: tensor<2x2x8xf32>) {
+  // expected-error @below {{expected focused, or favor without epsilon and a maximum over the keys, with a shift of each feature, but got #attn.feature_map<elu1>}}
+  %r = attn.map %k shift(%m : tensor<2x2x8xf32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<2x2x12x8xf32> -> tensor<2x2x12x8xf32>
+  return
+}
+
+// -----
+
+// A26: of heads that share it, and of all features.
+func.func @f(%k: tensor<2x2x12x8xf32>, %w: tensor<1x16x8xf32>, %m: tensor<2x2x8xf32>) {
+  // expected-error @below {{expected shift of 2x2x16, but got 2x2x8}}
+  %r = attn.map %k parameter(%w : tensor<1x16x8xf32>) shift(%m : tensor<2x2x8xf32>) {feature_map = #attn.feature_map<favor, features = 16, epsilon = 0.0, scale = 1.0, stabilizer = constant>, keys} : tensor<2x2x12x8xf32> -> tensor<2x2x12x16xf32>
+  return
+}
+
+// -----
+
+// A27: the largest logarithms of features.
+func.func @f(%k: tensor<2x2x12x8xf32>, %w: tensor<1x16x8xf32>) {
+  // expected-error @below {{expected focused, or favor without epsilon, for a maximum of each feature, but got #attn.feature_map<favor, features = 16, epsilon = 1.000000e-03}}
+  %c = attn.key_maximum %k parameter(%w : tensor<1x16x8xf32>) {feature_map = #attn.feature_map<favor, features = 16, epsilon = 1.0e-3, scale = 1.0, stabilizer = constant>} : tensor<2x2x12x8xf32> -> tensor<2x2x16xf32>
+  return
+}
+
+// -----
+
 // A27, A21, A3: maxima over keys.
 func.func @f(%k: tensor<2x2x12x8xf32>, %w: tensor<1x16x8xf32>) {
   // expected-error @below {{expected favor with the stabilizer max or projection, but got}}

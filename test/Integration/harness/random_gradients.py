@@ -46,6 +46,8 @@ def draw(args, seed, folder):
     attnc(args.attnc, "init", spec, "--out", folder / "in", "--inputs", "--backward", "--seed", seed, *case.init_arguments())
     run_case.poison(folder / "in")
     shorten(folder / "in")
+    if args.rows:
+        gradients.lengthen(folder / "in", args.rows)
     return Case(spec, fields, folder / "in")
 
 
@@ -156,6 +158,7 @@ def parse():
     parser.add_argument("--plain", action="store_true", help="nothing that modifies a mechanism")
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--width", type=int, default=48)
+    parser.add_argument("--rows", type=float, help="rows of queries and keys are up to so many times as long as drawn ones")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["f32"])
     parser.add_argument("--ways", type=lambda text: text.split(","), default=["run"])
     parser.add_argument("--target")
