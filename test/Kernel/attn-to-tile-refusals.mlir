@@ -228,14 +228,3 @@ func.func @sums_alone(%q: tensor<1x1x9x8xf32>, %w: tensor<1x1x9xf32>, %x: tensor
   %o = attn.map_gradient %q, %all {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
   return %o : tensor<1x1x9x8xf32>
 }
-
-// -----
-
-// Heads of keys, of which some do not exist, are not summed up.
-func.func @heads_with_lengths(%k: tensor<1x2x9x8xf32>, %s: tensor<1x2x8x8xf32>, %l: tensor<1xi32>) -> tensor<1x1x9x8xf32> {
-  %b = attn.map %k lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<1x2x9x8xf32> -> tensor<1x2x9x8xf32>
-  %v = attn.contract %b [batch, head, key, feature], %s [batch, head, feature, value] -> [batch, head, key, value] : tensor<1x2x9x8xf32>, tensor<1x2x8x8xf32> -> tensor<1x2x9x8xf32>
-  // expected-error @below {{expected heads whose rows all exist, but got some with lengths (not supported yet)}}
-  %o = attn.sum_heads %v : tensor<1x2x9x8xf32> -> tensor<1x1x9x8xf32>
-  return %o : tensor<1x1x9x8xf32>
-}
