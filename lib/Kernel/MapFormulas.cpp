@@ -68,14 +68,20 @@ Value kernel::focused(TileBuilder &tiles, Value x, Value inverse, double power, 
   return tiles.times(powers, tiles.expand(factor, 1, shape));
 }
 
+/// y = (relu(x) + ε) inverse in units of the largest entry of its row, times a power of two (see `focused`): [T, d].
+static Value inUnitOfLargest(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon) {
+  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
+  Value y = tiles.times(tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon)), tiles.expand(inverse, 0, shape)); // [T, d]
+  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));                  // [T]
+  return tiles.times(y, tiles.expand(tiles.over(tiles.constant(rows, top), largest), 1, shape));
+}
+
 /// ȳ of y = (relu(x) + ε) inverse, in units of the largest entry, of which nothing is left where it counts twice.
 static Value cotangentOfFocused(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
   SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
   auto ofRows = [&](Value numbers) { return tiles.expand(numbers, 1, shape); };
-  double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
-  Value y = tiles.times(tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon)), tiles.expand(inverse, 0, shape)); // [T, d]
-  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));                  // [T]
-  y = tiles.times(y, ofRows(tiles.over(tiles.constant(rows, top), largest)));
+  Value y = inUnitOfLargest(tiles, x, inverse, power, epsilon);                                         // [T, d]
   Value powers = tiles.power(y, power), slopes = tiles.times(tiles.power(y, power - 1), tiles.constant(shape, power));
   Value norm = norms(tiles, y), inverseNorm = tiles.over(tiles.constant(rows, 1), norms(tiles, powers)); // [T]
   Value u = tiles.times(powers, ofRows(inverseNorm));                                                   // [T, d]
@@ -107,12 +113,9 @@ Value kernel::focusGradient(TileBuilder &tiles, Value x, Value inverse, double p
 
 /// y_c ȳ_c [T, d] of y = (relu(x) + ε) inverse from what reaches the logarithms of u |y|, u = y^p / |y^p|, in units of the largest entry.
 static Value productsOfFocused(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
-  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  SmallVector<int64_t> shape(tiles.shape(x));
   auto ofRows = [&](Value numbers) { return tiles.expand(numbers, 1, shape); };
-  double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
-  Value y = tiles.times(tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon)), tiles.expand(inverse, 0, shape)); // [T, d]
-  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));                  // [T]
-  y = tiles.times(y, ofRows(tiles.over(tiles.constant(rows, top), largest)));
+  Value y = inUnitOfLargest(tiles, x, inverse, power, epsilon);                                         // [T, d]
   Value powers = tiles.power(y, power);
   auto shares = [&](Value entries) {
     Value squares = tiles.times(entries, entries);
