@@ -13,8 +13,8 @@
 //
 // and every product of the gradient keeps its form. All a' and b' are at most 1 and the denominator is at least 1, whatever a and b are; so they are
 // in the range of f32, and what is below it counts nothing. Where masks show rows some of the keys alone, their denominator may vanish: there nothing
-// is shifted (causal readouts have the cotangents of logarithms instead), and keys stand as they are: FAVOR's constant, of the rows of ω, is above
-// the range of f32 where these are wide.
+// is shifted (causal readouts have the cotangents of logarithms instead). Keys of all stand without FAVOR's constant, which cancels as well: of the
+// rows of ω, it is above the range of f32 where these are wide.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureUnits.h"
@@ -105,12 +105,12 @@ void graph::shiftFeatures(Block &body) {
     Quotient quotient = quotientOf(key);
     if (!quotient.key)
       continue;
-    if (quotient.ofAllKeys) {
-      Value shift = maximumOf(quotient);
-      for (attn::MapOp map : {quotient.query, quotient.key})
-        map.getShiftMutable().assign(shift);
-    } else if (attn::FeatureMapAttr map = key.getFeatureMap(); map.isFavor()) {
+    if (attn::FeatureMapAttr map = key.getFeatureMap(); map.isFavor())
       key.setFeatureMapAttr(map.withStabilizer(attn::Stabilizer::None));
-    }
+    if (!quotient.ofAllKeys)
+      continue;
+    Value shift = maximumOf(quotient);
+    for (attn::MapOp map : {quotient.query, quotient.key})
+      map.getShiftMutable().assign(shift);
   }
 }

@@ -134,6 +134,7 @@ private:
   StateMemory allocateSpans(const Problem &problem, attn::CausalReadoutGradientOp op, int64_t heads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         const QuotientRows &quotient, mlir::Value shares, const StateMemory &before, const OpSet &reads);
+  QuotientRows allocateQuotient(int64_t heads, attn::CausalReadoutGradientOp op);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
   /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lower/Lower.h"
+#include "attune/Attn/Exponents.h"
 #include "attune/Raise/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -72,10 +73,9 @@ struct AttnToLinalg : public raise::impl::AttnToLinalgBase<AttnToLinalg> {
 
   /// Whether features are in units, which only gradients are made of.
   static bool hasShiftOfFeatures(Operation *op) {
-    auto isThat = [](Value shift) { return shift && cast<RankedTensorType>(shift.getType()).getRank() == 3; };
     if (auto map = dyn_cast<attn::MapOp>(op))
-      return isThat(map.getShift());
-    return isa<attn::KeyMaximumOp>(op) && isThat(op->getResult(0));
+      return attn::isOfFeatures(map.getShift());
+    return isa<attn::KeyMaximumOp>(op) && attn::isOfFeatures(op->getResult(0));
   }
 
   /// All terms before any is replaced: some look at what makes their operands and at what reads their results.

@@ -8,6 +8,7 @@
 #include "Evaluators.h"
 #include "Sketch.h"
 
+#include "attune/Attn/Exponents.h"
 #include "attune/Reference/Attention.h"
 
 #include <limits>
@@ -123,7 +124,7 @@ static LogicalResult evalKeyMaximum(AttnFrame &frame, attn::KeyMaximumOp op) {
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), key.size(0), key.size(2));
   if (failed(lengths) || failed(check(op, map.problem(&parameter, heads, width))))
     return failure();
-  if (cast<RankedTensorType>(op.getResult().getType()).getRank() == 3)
+  if (attn::isOfFeatures(op.getResult()))
     return evalFeatureMaximum(frame, op, map, *lengths);
   if (!map.isFavor())
     return op.emitOpError() << "expected the feature map favor";

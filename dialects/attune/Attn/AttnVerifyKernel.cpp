@@ -167,7 +167,7 @@ template <typename Op> static LogicalResult checkMap(Op op, Value features, Stri
   if (op.getPosition() && failed(checkShape(op, "position", op.getPosition().getType(), {x[0]}))) // A67
     return failure();
   int64_t heads = mappedHeads(x[1], op.getParameter());
-  if (op.getShift() && shapeOf(op.getShift()).size() == 3)
+  if (isOfFeatures(op.getShift()))
     return checkUnits(op, features, what);
   bool shifted = op.getKeys() && map.hasMaximumOverKeys();
   if (shifted != static_cast<bool>(op.getShift())) // A26
@@ -206,7 +206,7 @@ LogicalResult MapParameterGradientOp::verify() {
 
 LogicalResult KeyMaximumOp::verify() {
   ArrayRef<int64_t> k = shapeOf(getKey());
-  bool ofFeatures = shapeOf(getResult()).size() == 3;
+  bool ofFeatures = isOfFeatures(getResult());
   if (ofFeatures && !haveLogarithms(getFeatureMap())) // A27
     return emitOpError() << "expected focused, or favor without epsilon, for a maximum of each feature, but got " << getFeatureMap();
   if (!ofFeatures && !getFeatureMap().hasMaximumOverKeys()) // A27

@@ -33,6 +33,9 @@ bool areAlike(MapOp a, MapOp b);
 /// Whether features are above 0 by their map, so that their logarithms have cotangents.
 bool haveLogarithms(FeatureMapAttr map);
 
+/// Whether a shift, or a maximum over keys, is one of each feature.
+inline bool isOfFeatures(mlir::Value shift) { return shift && llvm::cast<mlir::RankedTensorType>(shift.getType()).getRank() == 3; }
+
 /// The width of a band of exponents: the product of two features whose exponents differ by less is in range.
 inline constexpr double bandWidth = 176;
 

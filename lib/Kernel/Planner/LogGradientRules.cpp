@@ -32,9 +32,6 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 namespace {
-/// How far exponents of a steady chunk may be above the unit of the state.
-constexpr double headroom = 60;
-
 /// What both passes read at a chunk.
 struct LogChunk {
   LogChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const ChunkStage &chunks)
@@ -108,7 +105,7 @@ KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGra
   if (chunk.hasShortcut()) {
     Source near = term(terms::inUnit(), {chunk.key, chunk.state});
     Source pairs = term(terms::logPlainContract(), {chunk.query, near, chunk.state, least});
-    stage.shortcut = Shortcut{term(terms::rises(headroom), {chunk.key, chunk.state}),
+    stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {chunk.key, chunk.state}),
                               {{chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.query, chunk.f32}, {chunk.given, chunk.f32}},
                               form(0, near, pairs)};
   }
@@ -151,7 +148,7 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
   if (draft.problem.split)
     stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, nullptr);
   if (chunk.hasShortcut())
-    stage.shortcut = Shortcut{term(terms::rises(headroom), {rows.query, chunk.state}),
+    stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {rows.query, chunk.state}),
                               {{rows.query, chunk.f32}, {chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.given, chunk.f32}},
                               form(0, term(terms::inUnit(), {rows.query, chunk.state}))};
   KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));

@@ -23,6 +23,11 @@ attn::KeyMaximumOp maximumBeside(attn::StateOp state, const HostBuilder &host);
 /// The largest logarithm of each feature, and the state that comes along.
 mlir::LogicalResult materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuilder &host, const Problem &named);
 
+mlir::LogicalResult materializeKeyMaximum(mlir::Operation *op, HostBuilder &host, const Problem &ofReader);
+
+/// Features of tokens as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
+fusion::Source exponentsOf(mlir::Value tokens, mlir::Value parameter, attn::FeatureMapAttr map, RegionDraft &draft, const Place &at, bool squares);
+
 /// The number of columns of each tile of features.
 llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
 

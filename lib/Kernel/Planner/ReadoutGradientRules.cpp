@@ -303,6 +303,11 @@ LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalRea
   return region.outputs.empty() ? success() : LogicalResult(buildKernel(region));
 }
 
+QuotientRows HostBuilder::allocateQuotient(int64_t heads, attn::CausalReadoutGradientOp op) {
+  auto numbers = [&] { return allocateNumbers(heads, op.getQueryFeatures()); };
+  return {numbers(), numbers(), groups().inUnits(op) ? numbers() : Value()};
+}
+
 DecayShares HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
   int64_t heads = shapeOf(op.getQueryFeatures())[1], features = shapeOf(op.getKeyFeatures())[3];
   bool channels = decaysChannels(op.getDecay());
@@ -397,9 +402,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     bool asksKeys = !ofKeys.empty() || shares || before.matrix;
     QuotientRows quotient;
     if (op.getGuard() && asksKeys)
-      for (Value QuotientRows::*each : {&QuotientRows::divisors, &QuotientRows::cotangents, &QuotientRows::units})
-        if (each != &QuotientRows::units || groups().inUnits(op))
-          quotient.*each = allocateNumbers(problem.heads(), op.getQueryFeatures());
+      quotient = allocateQuotient(problem.heads(), op);
     bool asksQueries = !ofQueries.empty() || shares || quotient.divisors;
     StateMemory pieces;
     if (asksQueries && problem.split) {
@@ -432,17 +435,15 @@ LogicalResult HostBuilder::writeHeadSums(const Problem &named, attn::SumHeadsOp 
   problem.query = rowsOf(op.getSource()), problem.query.heads = shapeOf(op.getSource())[1];
   problem.key.heads = shapeOf(op.getResult())[1];
   auto gradient = dyn_cast_or_null<attn::CausalReadoutGradientOp>(reductionOf(op.getSource()));
-  if (gradient && resultBehind(op.getSource(), gradient).getResultNumber() > 0)
-    problem.lengths = memoryOf(KeySums(gradient).lengths);
-  else
-    problem.lengths = memoryOf(lengthsOfRows(op.getSource(), *this));
+  bool isBehindKeys = gradient && resultBehind(op.getSource(), gradient).getResultNumber() > 0;
+  problem.lengths = memoryOf(isBehindKeys ? KeySums(gradient).lengths : lengthsOfRows(op.getSource(), *this));
   RegionDraft draft(*this, problem, RegionPlanner::OfQueries, std::move(reads));
   limitRows(draft);
   KernelRegion region = rowsOfSharedHeads(draft, "head_sums");
   for (const WrittenValue &each : outputs)
     storeSharedRows(region, draft, each);
-  for (RegionOutput &each : region.outputs)
-    if (problem.lengths)
+  if (problem.lengths && !isBehindKeys) // of which the pass over keys leaves 0
+    for (RegionOutput &each : region.outputs)
       each.source = term(terms::existing(Axis::Query), {each.source});
   return buildKernel(region);
 }

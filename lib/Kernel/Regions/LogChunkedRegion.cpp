@@ -14,7 +14,7 @@
 // z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady
 // chunks.
 //
-// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `headroom`. Every row sees the keys
+// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `steadyHeadroom`. Every row sees the keys
 // that M comes from, so M stays, and one product has the pairs:
 //
 //     c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   b = g(k) 2^(L(k) − M);   w = lt(a bᵀ)
@@ -78,13 +78,12 @@ StepForm LogChunk::anyForm(bool offset) const {
   return step(term(terms::nearUnit(bands, offset), {key, unit}), pairs, offset);
 }
 
-/// The form of chunks whose keys rise by no more than 2^headroom.
+/// The form of chunks whose keys rise by no more than 2^steadyHeadroom.
 Shortcut LogChunk::steadyForm() const {
-  constexpr double headroom = 60;
   Source near = term(terms::inUnit(), {key, state});
   Source pairs = term(terms::logPlainContract(), {query, near, state, least});
   Type f32 = Float32Type::get(guard.getContext());
-  Shortcut shortcut{term(terms::rises(headroom), {key, state}), {{key, f32}, {value, f32}},
+  Shortcut shortcut{term(terms::rises(steadyHeadroom), {key, state}), {{key, f32}, {value, f32}},
                     step(near, pairs, /*offset=*/false)};
   // Heads of a group map their queries in the form that is taken: all of them would be live before it.
   if (draft.problem.heads() == chunks.heads())
