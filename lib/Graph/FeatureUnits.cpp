@@ -13,7 +13,8 @@
 //
 // and every product of the gradient keeps its form. All a' and b' are at most 1 and the denominator is at least 1, whatever a and b are; so they are
 // in the range of f32, and what is below it counts nothing. Where masks show rows some of the keys alone, their denominator may vanish: there nothing
-// is shifted (causal readouts have the cotangents of logarithms instead). Keys of all stand without FAVOR's constant, which cancels as well: of the
+// is shifted, and logarithms have the cotangents: those of causal readouts, and of attn.feature_attention, which quotients of pairs in windows
+// become. Keys of all stand without FAVOR's constant, which cancels as well: of the
 // rows of ω, it is above the range of f32 where these are wide.
 //
 //===----------------------------------------------------------------------===//
@@ -31,6 +32,7 @@ namespace {
 struct Quotient {
   attn::MapOp query, key;
   bool ofAllKeys = true; ///< every row has those that exist
+  attn::NormalizeOp divided; ///< of numerators and denominators that weights of pairs in a mask make, each one; null: of others
 };
 } // namespace
 
@@ -50,17 +52,29 @@ static bool areSummed(Value weights, SmallVectorImpl<Value> &sums, bool &ofAllKe
   return true;
 }
 
-/// Whether sums are numerators and denominators of quotients that nothing holds back, and are read by nothing else.
-static bool areDivided(ArrayRef<Value> sums, attn::MapOp map) {
+/// Whether sums are numerators and denominators of quotients, and are read by nothing else; of quotients that nothing holds back, or that carry
+/// features under any guard.
+static bool areDivided(ArrayRef<Value> sums, attn::MapOp map, bool isGuarded) {
   int64_t width = map.getSource().getType().getDimSize(3);
   return llvm::all_of(sums, [&](Value sum) {
     return llvm::all_of(sum.getUsers(), [&](Operation *user) {
       auto quotient = dyn_cast<attn::NormalizeOp>(user);
-      return quotient && quotient.getDenominator() && quotient.getGuard().getBias() == 0 && quotient.getGuard().getFloor() == 0 &&
+      return quotient && quotient.getDenominator() && (isGuarded || (quotient.getGuard().getBias() == 0 && quotient.getGuard().getFloor() == 0)) &&
              llvm::is_contained(sums, quotient.getNumerator()) && llvm::is_contained(sums, quotient.getDenominator()) &&
              attn::carriesExponents(map.getFeatureMap(), width, quotient.getGuard());
     });
   });
+}
+
+/// The quotient of the only product with values and the only sum of rows of weights in a mask; null: there is another.
+static attn::NormalizeOp quotientInMask(ArrayRef<Value> sums) {
+  auto divided = sums.size() == 2 && sums[0].hasOneUse() && sums[1].hasOneUse() ? dyn_cast<attn::NormalizeOp>(*sums[0].user_begin()) : attn::NormalizeOp();
+  auto product = divided ? divided.getNumerator().getDefiningOp<attn::ContractOp>() : attn::ContractOp();
+  auto sum = divided && divided.getDenominator() ? divided.getDenominator().getDefiningOp<attn::RowSumOp>() : attn::RowSumOp();
+  auto visible = product ? product.getLhs().getDefiningOp<attn::VisibleOp>() : attn::VisibleOp();
+  bool isOfOne = sum && visible && sum.getWeights() == visible && !visible.getLast() && visible.getWeights().hasOneUse() &&
+                 visible.getWeights().getDefiningOp<attn::ContractOp>();
+  return isOfOne ? divided : attn::NormalizeOp();
 }
 
 /// Of features of keys that go into one state, or into weights of pairs.
@@ -85,7 +99,7 @@ static Quotient quotientOf(attn::MapOp key) {
   }
   auto query = features ? features.getDefiningOp<attn::MapOp>() : attn::MapOp();
   bool isAlike = query && query->hasOneUse() && !query.getKeys() && attn::areAlike(query, key);
-  return isAlike && areDivided(sums, key) ? Quotient{query, key, ofAllKeys} : Quotient();
+  return isAlike && areDivided(sums, key, /*isGuarded=*/!ofAllKeys) ? Quotient{query, key, ofAllKeys, quotientInMask(sums)} : Quotient();
 }
 
 /// The largest logarithm of each feature, before both maps.
@@ -100,6 +114,22 @@ static Value maximumOf(const Quotient &quotient) {
   return attn::KeyMaximumOp::create(builder, key.getLoc(), type, key.getSource(), key.getLengths(), key.getParameter(), key.getFeatureMapAttr());
 }
 
+/// Attention over features in place of a quotient of sums over pairs.
+static void raisePairs(const Quotient &quotient) {
+  attn::NormalizeOp divided = quotient.divided;
+  attn::MapOp query = quotient.query, key = quotient.key;
+  auto product = divided.getNumerator().getDefiningOp<attn::ContractOp>();
+  auto visible = product.getLhs().getDefiningOp<attn::VisibleOp>();
+  OpBuilder builder(divided);
+  auto attention = attn::FeatureAttentionOp::create(builder, divided.getLoc(), divided.getOutput().getType(), divided.getDenominator().getType(),
+                                                    query.getResult(), key.getResult(), product.getRhs(), visible.getLengths(), divided.getGuardAttr(),
+                                                    visible.getCausalAttr(), visible.getWindowAttr());
+  divided.getOutput().replaceAllUsesWith(attention.getOutput());
+  for (Operation *op : {divided.getOperation(), divided.getDenominator().getDefiningOp(), product.getOperation(), visible.getOperation(),
+                        visible.getWeights().getDefiningOp()})
+    op->erase();
+}
+
 void graph::shiftFeatures(Block &body) {
   for (auto key : llvm::make_early_inc_range(body.getOps<attn::MapOp>())) {
     Quotient quotient = quotientOf(key);
@@ -107,6 +137,8 @@ void graph::shiftFeatures(Block &body) {
       continue;
     if (attn::FeatureMapAttr map = key.getFeatureMap(); map.isFavor())
       key.setFeatureMapAttr(map.withStabilizer(attn::Stabilizer::None));
+    if (!quotient.ofAllKeys && quotient.divided)
+      raisePairs(quotient);
     if (!quotient.ofAllKeys)
       continue;
     Value shift = maximumOf(quotient);

@@ -240,7 +240,7 @@ private:
   attn::ContractOp partnerOf(mlir::Operation *reduction) const;
   /// Has a value computed that is made of this sum, if any is needed.
   mlir::LogicalResult writePartner(attn::ContractOp sum);
-  llvm::SmallVector<attn::ContractOp> sumsBeside(const RegionDraft &draft, const void *stream) const;
+  llvm::SmallVector<attn::ContractOp> sumsBeside(const OpSet &reads, const void *stream) const;
   mlir::LogicalResult writeJointly(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
                                    llvm::ArrayRef<attn::ContractOp> joint);
   /// The same with parts of the queries in place of the keys.

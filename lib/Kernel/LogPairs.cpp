@@ -74,38 +74,49 @@ Value kernel::unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const 
   return queries.mantissas ? tiles.roundEven(scale) : scale;
 }
 
-/// Calls `add` with the features of queries and of keys, [T, m] each, of one band after another.
+/// Calls `add` with the features of queries and of keys, [Tq, m] and [Tk, m], of one band after another.
 static void forEachBand(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum, Value scale, int64_t bands,
                         function_ref<void(Value a, Value b)> add) {
-  SmallVector<int64_t> shape(tiles.shape(keys.exponents));
-  Value top = tiles.expand(maximum, 0, shape);
-  Value q = tiles.minus(tiles.plus(queries.exponents, top), tiles.expand(scale, 1, shape));
-  Value k = tiles.minus(keys.exponents, top);
+  SmallVector<int64_t> ofQueries(tiles.shape(queries.exponents)), ofKeys(tiles.shape(keys.exponents));
+  Value q = tiles.minus(tiles.plus(queries.exponents, tiles.expand(maximum, 0, ofQueries)), tiles.expand(scale, 1, ofQueries));
+  Value k = tiles.minus(keys.exponents, tiles.expand(maximum, 0, ofKeys));
+  if (bands == 0) // no exponent is above 0
+    return add(queries.at(tiles, q), keys.at(tiles, k));
   for (int64_t band = 0; band < bands; ++band) {
-    Value middle = middleOf(tiles, shape, band);
-    Value b = bandFeatures(tiles, keys, tiles.plus(k, middle), band == 0, band + 1 == bands);        // [T, m]
-    Value below = tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor));
-    add(queries.at(tiles, below), b);                                                                // [T, m] each
+    Value b = bandFeatures(tiles, keys, tiles.plus(k, middleOf(tiles, ofKeys, band)), band == 0, band + 1 == bands); // [Tk, m]
+    Value below = tiles.minimum(tiles.minus(q, middleOf(tiles, ofQueries, band)), tiles.constant(ofQueries, largestFactor));
+    add(queries.at(tiles, below), b);                                                                // [Tq, m], [Tk, m]
   }
+}
+
+/// Σ over bands of a bᵀ [Tq, Tk].
+static Value sumOfBands(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum, Value scale, int64_t bands) {
+  Value weights = tiles.constant({tiles.shape(queries.exponents)[0], tiles.shape(keys.exponents)[0]}, 0);
+  forEachBand(tiles, queries, keys, maximum, scale, bands, [&](Value a, Value b) { weights = tiles.dot(a, b, weights, false, true); });
+  return weights;
+}
+
+/// Beyond the range of the tolerances a weight may be infinite; the output is finite.
+static Value finite(TileBuilder &tiles, Value weights) {
+  return tiles.minimum(weights, tiles.constant(tiles.shape(weights), std::exp2(largestWeight)));
+}
+
+Value kernel::productsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
+                              Value scale, int64_t bands) {
+  return finite(tiles, sumOfBands(tiles, queries, keys, maximum, scale, bands));
 }
 
 Value kernel::weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
                              Value scale, int64_t bands) {
-  int64_t rows = tiles.shape(keys.exponents)[0];
-  SmallVector<int64_t> pairs{rows, rows};
-  Value weights = tiles.constant(pairs, 0);
-  forEachBand(tiles, queries, keys, maximum, scale, bands,
-              [&](Value a, Value b) { weights = tiles.dot(a, b, weights, false, true); });           // [T, T]
-  // Beyond the range of the tolerances a weight may be infinite; the output is finite.
-  return tiles.minimum(belowDiagonal(tiles, weights), tiles.constant(pairs, std::exp2(largestWeight)));
+  return finite(tiles, belowDiagonal(tiles, sumOfBands(tiles, queries, keys, maximum, scale, bands)));
 }
 
 Value kernel::pairSumsOf(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum, Value scale,
                          int64_t bands, Value pairs, bool transposed) {
-  SmallVector<int64_t> shape(tiles.shape(keys.exponents));
+  SmallVector<int64_t> shape(tiles.shape((transposed ? keys : queries).exponents));
   Value sums, none = tiles.constant(shape, 0);
   forEachBand(tiles, queries, keys, maximum, scale, bands, [&](Value a, Value b) {
-    Value others = tiles.dot(pairs, transposed ? a : b, none, transposed);                           // [T, m]
+    Value others = tiles.dot(pairs, transposed ? a : b, none, transposed);                           // [Tq or Tk, m]
     // Of a key that is in another band, or does not exist, the sum over queries may be infinite.
     Value own = transposed ? tiles.selectEqual(b, 0, none, tiles.times(b, others)) : tiles.times(a, others);
     sums = sums ? tiles.plus(sums, own) : own;

@@ -41,8 +41,13 @@ mlir::Value unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const Lo
 mlir::Value weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
                            mlir::Value scale, int64_t bands);
 
-/// What weights p̄ [T, T] of pairs j ≤ i, 0 of others, make of the other side's features, times the own ones: of queries
-/// Σ_j a_if b_jf p̄_ij [T, m] in units 2^scale, `transposed` of keys Σ_i a_if b_jf p̄_ij. Where all products a b of pairs are in
+/// The same of any pairs, nothing cut off below the diagonal: of pairs that are seen at most about 2^100, `scale` [Tq] being about the logarithm of
+/// what those of a row come to, or above it. With 0 bands one product: every row sees all keys, or those of a row that does not exist are −∞.
+mlir::Value productsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
+                            mlir::Value scale, int64_t bands);
+
+/// What weights p̄ [Tq, Tk] of pairs, 0 of those that are not seen, make of the other side's features, times the own ones: of queries
+/// Σ_j a_if b_jf p̄_ij [Tq, m] in units 2^scale, `transposed` of keys Σ_i a_if b_jf p̄_ij [Tk, m]. Where all products a b of pairs are in
 /// range, so are these.
 mlir::Value pairSumsOf(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
                        mlir::Value scale, int64_t bands, mlir::Value pairs, bool transposed);

@@ -128,7 +128,7 @@ static Evaluators allEvaluators() {
   Evaluators all;
   all.add(evalConstant);
   for (auto add : {addMechanisms, addLayers, addSoftmaxTerms, addKernelTerms, addMapTerms, addWeightTerms,
-                   addBlockedTerms, addBlocks, addGradientTerms, addStateGradients, addEvaGradients})
+                   addBlockedTerms, addBlocks, addGradientTerms, addStateGradients, addFeaturePairs, addEvaGradients})
     add(all);
   return all;
 }

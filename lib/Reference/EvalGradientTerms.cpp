@@ -54,6 +54,10 @@ static LogicalResult evalSoftcapGradient(AttnFrame &frame, attn::SoftcapGradient
 /// As `normalize` guards its denominators.
 static LogicalResult evalDenominatorGradient(AttnFrame &frame, attn::DenominatorGradientOp op) {
   double bias = op.getGuard().getBias(), floor = op.getGuard().getFloor();
+  if (op.getLogarithms())
+    return combineEntries(frame, op, op.getDelta(), op.getDenominator(), [&](double delta, double logarithm) {
+      return std::isinf(logarithm) || (floor != 0 && logarithm <= std::log(floor)) ? 0 : -delta;
+    });
   return combineEntries(frame, op, op.getDelta(), op.getDenominator(), [&](double delta, double denominator) {
     double guarded = denominator + bias;
     return guarded == 0 || (floor != 0 && guarded <= floor) ? 0 : -delta / guarded;

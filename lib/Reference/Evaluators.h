@@ -53,6 +53,7 @@ void addBlockedTerms(Evaluators &all);
 void addBlocks(Evaluators &all);
 void addGradientTerms(Evaluators &all);
 void addStateGradients(Evaluators &all);
+void addFeaturePairs(Evaluators &all);
 void addEvaGradients(Evaluators &all);
 
 } // namespace attune::reference

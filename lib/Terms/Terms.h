@@ -457,6 +457,24 @@ StreamedPtr state(int64_t features, int64_t width, bool wide, bool weighs = fals
 TermPtr logQueryGradient(attn::DenominatorAttr guard, int64_t bands);
 /// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v): b ⊙ b̄ and v̄ of its keys; of steady chunks without bands.
 TermPtr logKeyGradient(int64_t bands);
+/// (g) or, of sums in units of rows, (c, g, …): ln g under a guard; of rows that its floor holds back, of the floor.
+TermPtr logDivisor(attn::DenominatorAttr guard);
+TermPtr logDivisorInUnit(attn::DenominatorAttr guard);
+/// (δ, ln g): −δ, 0 where g is the floor or 0.
+TermPtr logDivisorGradient(attn::DenominatorAttr guard);
+/// (ln g): log2 g of each row, ∞ of 0.
+TermPtr unitOfLse();
+/// (x [T, …], u [T]): x 2^−u.
+TermPtr sharesOfRows();
+/// (Lq, Lk, R, u): Σ_f 2^(Lq + Lk − u) of each pair that is seen, for keys of which R are the largest exponents. In bands (LogPairs.h), or 0: every
+/// row sees all of the keys.
+TermPtr logPairWeights(int64_t bands);
+/// (Lq, Lk, R, u, p̄), p̄ 0 of pairs that are not seen: Σ 2^(Lq + Lk − u) p̄ over keys, for each query and feature, or over queries.
+TermPtr logPairSums(int64_t bands, bool ofKeys);
+/// (a, b, p̄): the same of numbers, Σ a ⊙ b p̄.
+TermPtr featureSums(bool ofKeys);
+/// (w, ō): Σ_i w_ij ō_i of each key.
+TermPtr valueShares(bool wide);
 
 // Of neighborhoods.
 

@@ -84,8 +84,8 @@ func.func @local_sketch(%q: tensor<1x2x4096x8xf32> {attn.name = "q"}, %s: tensor
   return %o : tensor<1x2x4096x8xf32>
 }
 
-// Features that may be out of the range of f32: of all keys they have a shift each, of a causal readout the cotangents of their logarithms, and in windows
-// keys stand without a constant.
+// Features that may be out of the range of f32: of all keys they have a shift each, of a causal readout the cotangents of their logarithms, and so in windows,
+// pair by pair, and of few causal tokens.
 // STATES-LABEL: func.func @favor_backward
 // STATES:         %[[M:.*]] = attn.key_maximum %arg1 {{.*}} -> tensor<1x2x24xf32>
 // STATES:         attn.map %arg0 {{.*}} shift(%[[M]] : tensor<1x2x24xf32>)
@@ -111,11 +111,37 @@ func.func @favor_causal(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1
 
 // STATES-LABEL: func.func @favor_window_backward
 // STATES-NOT:     shift
-// STATES:         attn.map %arg1 {{.*}} stabilizer = none>, keys}
-// STATES:         attn.map_gradient %arg1, {{.*}} stabilizer = none>, keys}
+// STATES:         %[[A:.*]] = attn.map %arg0
+// STATES:         %[[B:.*]] = attn.map %arg1 {{.*}} stabilizer = none>, keys}
+// STATES:         %[[O:.*]], %[[L:.*]] = attn.feature_attention %[[A]], %[[B]], %arg2 {guard = {{.*}}, window = #attn.window<6>}
+// STATES:         %[[D:.*]] = attn.contract %{{.*}} [batch, head, query, value], %[[O]]
+// STATES:         %[[S:.*]] = attn.denominator_gradient %[[D]], %[[L]] {guard = {{.*}}, logarithms}
+// STATES:         %[[Y:.*]], %{{.*}} = attn.feature_key_gradients %[[A]], %[[B]], %arg2 lse(%[[L]] : {{.*}}) cotangents(%{{.*}}, %[[S]] : {{.*}}) {window = #attn.window<6>}
+// STATES:         attn.map_gradient %arg1, %[[Y]] {{.*}} stabilizer = none>, keys, logarithms}
 func.func @favor_window(%q: tensor<1x2x24x16xf32> {attn.name = "q"}, %k: tensor<1x2x24x16xf32> {attn.name = "k"}, %v: tensor<1x2x24x16xf32> {attn.name = "v"}, %w: tensor<1x24x16xf32> {attn.name = "omega", attn.parameter})
     -> (tensor<1x2x24x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["k"]} {
   %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x24x16xf32>) {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 24, epsilon = 0.0, scale = 0.25, stabilizer = constant>, window = #attn.window<6>}
+      : tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32> -> tensor<1x2x24x16xf32>
+  return %o : tensor<1x2x24x16xf32>
+}
+
+// STATES-LABEL: func.func @powers_backward
+// STATES:         attn.feature_attention {{.*}} {causal, guard = #attn.denominator<bias = 5.000000e-01, floor = 0.000000e+00>, window = #attn.window<6>}
+// STATES:         attn.feature_query_gradient {{.*}} {causal, window = #attn.window<6>}
+func.func @powers(%q: tensor<1x2x24x16xf32> {attn.name = "q"}, %k: tensor<1x2x24x16xf32> {attn.name = "k"}, %v: tensor<1x2x24x16xf32> {attn.name = "v"}, %w: tensor<2x16xf32> {attn.name = "focus", attn.parameter})
+    -> (tensor<1x2x24x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<2x16xf32>) {causal, denominator = #attn.denominator<bias = 0.5, floor = 0.0>, feature_map = #attn.feature_map<focused, epsilon = 1.0e-6, power = 24.0>, window = #attn.window<6>}
+      : tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32> -> tensor<1x2x24x16xf32>
+  return %o : tensor<1x2x24x16xf32>
+}
+
+// Of a power in range numbers are kept.
+// STATES-LABEL: func.func @low_powers_backward
+// STATES-NOT:     feature_attention
+// STATES:         return
+func.func @low_powers(%q: tensor<1x2x24x16xf32> {attn.name = "q"}, %k: tensor<1x2x24x16xf32> {attn.name = "k"}, %v: tensor<1x2x24x16xf32> {attn.name = "v"}, %w: tensor<2x16xf32> {attn.name = "focus", attn.parameter})
+    -> (tensor<1x2x24x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<2x16xf32>) {causal, denominator = #attn.denominator<bias = 0.5, floor = 0.0>, feature_map = #attn.feature_map<focused, epsilon = 1.0e-6, power = 3.0>, window = #attn.window<6>}
       : tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32>, tensor<1x2x24x16xf32> -> tensor<1x2x24x16xf32>
   return %o : tensor<1x2x24x16xf32>
 }

@@ -5,6 +5,8 @@
 // SIDES-DAG: {{^}}focused__of_logarithms equals focused:
 // SIDES-DAG: {{^}}all_keys__shifted equals all_keys:
 // SIDES-DAG: {{^}}all_keys__not_shifted differs from all_keys:
+// SIDES-DAG: {{^}}pairs__of_features equals pairs:
+// SIDES-DAG: {{^}}pairs__not_held differs from pairs:
 
 !x = tensor<?x4x?x4xf32>
 !k = tensor<?x2x?x4xf32>
@@ -125,4 +127,59 @@ func.func @all_keys__not_shifted(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w)
   %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !k
   %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !w
   return %dq, %dk, %dw : !x, !k, !w
+}
+
+// Attention over features in place of a quotient of sums over pairs, of which the floor holds some rows back, and the cotangents of its logarithms.
+!y = tensor<?x4x?x4xf32>
+!z = tensor<?x2x?x4xf32>
+!p = tensor<?x4x?x?xf32>
+!r = tensor<?x4x?xf32>
+!t = tensor<?xi32>
+#held = #attn.denominator<bias = 0.125, floor = 2.0>
+
+func.func @pairs(%a: !y, %b: !z, %v: !z, %c: !y, %l: !t) -> (!y, !y, !z, !z) {
+  %w = attn.contract %a [batch, head, query, feature], %b [batch, head, key, feature] -> [batch, head, query, key] : !y, !z -> !p
+  %seen = attn.visible %w lengths(%l : !t) {causal} : !p
+  %u = attn.contract %seen [batch, head, query, key], %v [batch, head, key, value] -> [batch, head, query, value] : !p, !z -> !y
+  %g = attn.row_sum %seen : !p -> !r
+  %o = attn.normalize %u, %g {guard = #held} : !y, !r -> !y
+  %du = attn.normalize %c, %g {guard = #held} : !y, !r -> !y
+  %delta = attn.contract %c [batch, head, query, value], %o [batch, head, query, value] -> [batch, head, query] : !y, !y -> !r
+  %dg = attn.denominator_gradient %delta, %g {guard = #held} : !r
+  %inner = attn.contract %du [batch, head, query, value], %v [batch, head, key, value] -> [batch, head, query, key] : !y, !z -> !p
+  %spread = attn.spread %dg [batch, head, query] like %w [batch, head, query, key] : !r, !p -> !p
+  %all = attn.add %inner, %spread : !p
+  %dw = attn.visible %all lengths(%l : !t) {causal} : !p
+  %da = attn.contract %dw [batch, head, query, key], %b [batch, head, key, feature] -> [batch, head, query, feature] : !p, !z -> !y
+  %x = attn.multiply %da, %a : !y, !y -> !y
+  %db = attn.contract %dw [batch, head, query, key], %a [batch, head, query, feature] -> [batch, head, key, feature] : !p, !y -> !y
+  %shared = attn.sum_heads %db : !y -> !z
+  %k = attn.multiply %shared, %b : !z, !z -> !z
+  %dv = attn.contract %seen [batch, head, query, key], %du [batch, head, query, value] -> [batch, head, key, value] : !p, !y -> !y
+  %sums = attn.sum_heads %dv : !y -> !z
+  return %o, %x, %k, %sums : !y, !y, !z, !z
+}
+
+func.func @pairs__of_features(%a: !y, %b: !z, %v: !z, %c: !y, %l: !t) -> (!y, !y, !z, !z) {
+  %o, %lse = attn.feature_attention %a, %b, %v lengths(%l : !t) {causal, guard = #held} : !y, !z, !z -> !y, !r
+  %delta = attn.contract %c [batch, head, query, value], %o [batch, head, query, value] -> [batch, head, query] : !y, !y -> !r
+  %s = attn.denominator_gradient %delta, %lse {guard = #held, logarithms} : !r
+  %x = attn.feature_query_gradient %a, %b, %v lse(%lse : !r) cotangents(%c, %s : !y, !r) lengths(%l : !t) {causal} : !y, !z, !z -> !y
+  %k, %u = attn.feature_key_gradients %a, %b, %v lse(%lse : !r) cotangents(%c, %s : !y, !r) lengths(%l : !t) {causal}
+      : !y, !z, !z -> !y, !y
+  %shared = attn.sum_heads %k : !y -> !z
+  %sums = attn.sum_heads %u : !y -> !z
+  return %o, %x, %shared, %sums : !y, !y, !z, !z
+}
+
+func.func @pairs__not_held(%a: !y, %b: !z, %v: !z, %c: !y, %l: !t) -> (!y, !y, !z, !z) {
+  %o, %lse = attn.feature_attention %a, %b, %v lengths(%l : !t) {causal, guard = #held} : !y, !z, !z -> !y, !r
+  %delta = attn.contract %c [batch, head, query, value], %o [batch, head, query, value] -> [batch, head, query] : !y, !y -> !r
+  %s = attn.scale %delta {factor = -1.0 : f64} : !r -> !r
+  %x = attn.feature_query_gradient %a, %b, %v lse(%lse : !r) cotangents(%c, %s : !y, !r) lengths(%l : !t) {causal} : !y, !z, !z -> !y
+  %k, %u = attn.feature_key_gradients %a, %b, %v lse(%lse : !r) cotangents(%c, %s : !y, !r) lengths(%l : !t) {causal}
+      : !y, !z, !z -> !y, !y
+  %shared = attn.sum_heads %k : !y -> !z
+  %sums = attn.sum_heads %u : !y -> !z
+  return %o, %x, %shared, %sums : !y, !y, !z, !z
 }

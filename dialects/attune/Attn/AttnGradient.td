@@ -281,11 +281,13 @@ def Attn_DenominatorGradientOp : Attn_Op<"denominator_gradient", [AllTypesMatch<
   let description = [{
         result_i = −delta_i / (denominator_i + bias),   delta_i = ⟨ō_i, o_i⟩,  0 where the floor holds that denominator back or it is 0
 
+    With `logarithms` denominators are ln g_i of what divides, and results what reaches these: −delta_i, and 0 where g_i is the floor or 0.
+
     ```mlir
     %z = attn.denominator_gradient %d, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 1.000000e-06>} : tensor<2x4x200xf32>
     ```
   }];
-  let arguments = (ins Attn_F32x3:$delta, Attn_F32x3:$denominator, Attn_DenominatorAttr:$guard);
+  let arguments = (ins Attn_F32x3:$delta, Attn_F32x3:$denominator, Attn_DenominatorAttr:$guard, UnitAttr:$logarithms);
   let results = (outs Attn_F32x3:$result);
   let assemblyFormat = "$delta `,` $denominator attr-dict `:` type($delta)";
 }

@@ -22,7 +22,7 @@ LogicalResult TrueStateOp::verify() {
 
 /// A100: `blocks` has N + b rows, `part` those of the part; N is not known where they have equally many.
 static LogicalResult checkBlocks(Operation *op, BlockPart part, int64_t block, Value blocks, Value ofPart, Value position, Value lengths) {
-  ArrayRef<int64_t> all = shapeOf(blocks), some = shapeOf(ofPart);
+  ArrayRef<int64_t> all = shapeOf(blocks);
   if (failed(checkLengths(op, position, all[0])) || failed(checkLengths(op, lengths, all[0]))) // A3
     return failure();
   if (block < 1) // A33

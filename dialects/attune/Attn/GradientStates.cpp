@@ -29,6 +29,8 @@ static constexpr Role rows[] = {Role::Batch, Role::Head, Role::Query};
 static UnitAttr areLogarithms(OpBuilder &builder, Value cotangent) {
   if (auto heads = cotangent.getDefiningOp<SumHeadsOp>())
     return areLogarithms(builder, heads.getSource());
+  if (isa_and_present<FeatureQueryGradientOp, FeatureKeyGradientsOp>(cotangent.getDefiningOp()))
+    return builder.getUnitAttr();
   auto readout = cotangent.getDefiningOp<CausalReadoutGradientOp>();
   return readout ? readout.getLogarithmsAttr() : UnitAttr();
 }
@@ -176,5 +178,5 @@ SmallVector<Value> NormalizeOp::buildGradients(OpBuilder &builder, ValueRange co
   if (!denominator)
     return {numerator};
   Value delta = outputProducts(builder, *this, cotangents[0], numerator);
-  return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, denominator, getGuardAttr())};
+  return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, denominator, getGuardAttr(), /*logarithms=*/UnitAttr())};
 }

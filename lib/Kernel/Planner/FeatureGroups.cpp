@@ -31,6 +31,8 @@ static SmallVector<Value> operandsOfFeatures(Operation *op) {
     return {readout.getQueryFeatures(), readout.getKeyFeatures()};
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op); gradient && gradient.getLogarithms())
     return {gradient.getQueryFeatures(), gradient.getKeyFeatures()};
+  if (isa<attn::FeatureAttentionOp, attn::FeatureQueryGradientOp, attn::FeatureKeyGradientsOp>(op))
+    return {op->getOperand(0), op->getOperand(1)};
   if (isa<attn::VisibleOp, attn::RowSumOp, attn::StateOp>(op))
     return {op->getOperand(0)};
   if (isa<attn::ReadoutOp, attn::NormalizeOp>(op))
@@ -61,6 +63,12 @@ static bool isOfOneSum(attn::NormalizeOp quotient) {
   return ofPairs ? numerator->getOperand(0) == denominator->getOperand(0) : numerator == denominator;
 }
 
+/// What reads a quotient is another attention, and neither quotients nor cotangents of logarithms are in a unit.
+static bool isInNoUnit(Operation *op) {
+  return isa<attn::NormalizeOp, attn::CausalReadoutGradientOp, attn::FeatureAttentionOp, attn::FeatureQueryGradientOp,
+             attn::FeatureKeyGradientsOp>(op);
+}
+
 /// The terms that hang together with one.
 static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
   SetVector<Operation *> ops;
@@ -81,8 +89,8 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
       group.closed = false, group.sharesState = true;
     if (readout && readout.getDecay())
       group.closed = false; // as attn.decay, which is no term of a group
-    if (isa<attn::NormalizeOp, attn::CausalReadoutGradientOp>(op))
-      continue; // what reads the quotient is another attention; cotangents of logarithms are in no unit
+    if (isInNoUnit(op))
+      continue;
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers()) {
         if (readout && readout.getScale() && isState(result)) // which says what unit it is in
@@ -100,19 +108,24 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
   return ops;
 }
 
-/// Whether chunks of a gradient whose features are exponents fit a GPU beside its state.
-static bool fitsGpu(attn::CausalReadoutGradientOp gradient, tile::ScheduleAttr schedule) {
-  constexpr int64_t largeState = 12288; // of f32, whose chunks are twice as large
-  int64_t features = gradient.getKeyFeatures().getType().getDimSize(3), width = cast<RankedTensorType>(gradient.getValue().getType()).getDimSize(3);
+/// Whether chunks of a gradient whose features are exponents fit a GPU beside its state, and pairs of rows of features.
+static bool fitsGpu(const FeatureGroup &group, tile::ScheduleAttr schedule) {
+  constexpr int64_t largeState = 12288, widestRows = 128; // of f32, whose chunks are twice as large
+  attn::MapOp map = group.maps.front();
+  int64_t features = map.getResult().getType().getDimSize(3);
+  if (!group.gradient)
+    return !group.attention || features <= widestRows;
+  attn::CausalReadoutGradientOp gradient = group.gradient;
+  int64_t width = cast<RankedTensorType>(gradient.getValue().getType()).getDimSize(3);
   bool isWide = schedule.getOperand().isF32();
   return features * width <= largeState + (isWide ? 0 : largeState / 3);
 }
 
 static bool canBeInUnits(const FeatureGroup &group, tile::ScheduleAttr schedule) {
-  bool divides = !group.quotients.empty() || group.gradient;
-  if (group.gradient && schedule.getTarget() == tile::TargetKind::GPU && !fitsGpu(group.gradient, schedule))
-    return false;
+  bool divides = !group.quotients.empty() || group.gradient || group.attention;
   if (!group.closed || group.maps.empty() || !divides || !llvm::all_of(group.quotients, isOfOneSum))
+    return false;
+  if (schedule.getTarget() == tile::TargetKind::GPU && !fitsGpu(group, schedule))
     return false;
   attn::MapOp first = group.maps.front();
   attn::FeatureMapAttr map = first.getFeatureMap();
@@ -135,6 +148,8 @@ FeatureGroups::FeatureGroups(func::FuncOp function, tile::ScheduleAttr schedule)
         group->maps.push_back(other);
       if (auto quotient = dyn_cast<attn::NormalizeOp>(op))
         group->quotients.push_back(quotient);
+      if (auto attention = dyn_cast<attn::FeatureAttentionOp>(op))
+        group->attention = attention;
       if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op))
         group->gradient = gradient;
     }

@@ -9,7 +9,8 @@
 // Features, and the weights, states and sums that are made of them, are numbers or stand in units of a power of two. Who
 // makes them and who reads them have to agree, so all terms that hang together are one group. A group is in units where each of
 // its sums is divided by its denominator, so that units cancel, nobody else reads what lies between, and its maps have exponents
-// (attn::carriesExponents). So is that of a gradient of such a quotient which gives the cotangents of logarithms, but on a GPU whose shared memory
+// (attn::carriesExponents); attention over features is such a quotient. So is that of a gradient of such a quotient which gives the cotangents of
+// logarithms, but on a GPU whose shared memory
 // does not hold what that takes: there its features are numbers.
 //
 //===----------------------------------------------------------------------===//
@@ -29,6 +30,7 @@ struct FeatureGroup {
   llvm::SmallVector<attn::NormalizeOp, 1> quotients;
   bool closed = true;       ///< every sum is divided, and nothing else is read from outside of the group or by others
   bool sharesState = false; ///< a state comes from outside of the group, or others read one
+  attn::FeatureAttentionOp attention;     ///< over the features; null: none
   attn::CausalReadoutGradientOp gradient; ///< of one of its quotients, giving cotangents of logarithms; null: there is none
   bool inUnits = false;
 

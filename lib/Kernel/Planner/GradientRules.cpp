@@ -88,7 +88,7 @@ static Tiles buildExisting(OpResult result, RegionDraft &draft, const Place &at)
 
 static Tiles buildDenominatorGradient(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::DenominatorGradientOp>(result.getOwner());
-  return {term(terms::denominatorGradient(op.getGuard()), {draft.read(op.getDelta(), at), draft.read(op.getDenominator(), at)})};
+  return {term(op.getLogarithms() ? terms::logDivisorGradient(op.getGuard()) : terms::denominatorGradient(op.getGuard()), {draft.read(op.getDelta(), at), draft.read(op.getDenominator(), at)})};
 }
 
 static Tiles buildRopeGradient(OpResult result, RegionDraft &draft, const Place &at) {
@@ -159,8 +159,7 @@ static SmallVector<int64_t> widthsOf(ArrayRef<attn::ContractOp> sums) {
   return widths;
 }
 
-/// The queries that see a tile of keys.
-static Stage queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
+Stage kernel::queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   Extent &keys = (*extents)[Axis::Key];
   keys = draft.host.extentOf(seen.keys, seen.lengths);
@@ -209,7 +208,11 @@ static SmallVector<SmallVector<int64_t>> shapesOf(attn::SumHeadsOp op, const Reg
   int64_t rows = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
   SmallVector<SmallVector<int64_t>> shapes;
   auto contract = op.getSource().getDefiningOp<attn::ContractOp>();
-  if (contract && sumsQueries(contract) && !draft.host.memoryOf(op.getSource()))
+  auto features = op.getSource().getDefiningOp<attn::FeatureKeyGradientsOp>();
+  if (features && !draft.host.memoryOf(op.getSource()))
+    for (Value each : features.getResults())
+      shapes.push_back({rows, shapeOf(each)[3]});
+  else if (contract && sumsQueries(contract) && !draft.host.memoryOf(op.getSource()))
     for (int64_t width : widthsOf(sumsOverQueries(draft, streamOf(contract))))
       shapes.push_back({rows, width});
   else
@@ -266,7 +269,7 @@ Stage kernel::membersOf(const RegionPlanner &plan, Axis shared, int64_t count) {
 
 /// A program for each block of keys, with all the queries that see it.
 LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction, ArrayRef<WrittenValue> outputs, OpSet reads) {
-  SeenKeys seen = keysOfSum(reduction);
+  SeenKeys seen = ruleOf(reduction)->keys(reduction);
   Problem problem;
   problem.name = named.name, problem.schedule = named.schedule;
   problem.query = rowsOf(rowsOfPairs(reduction->getOperand(0))), problem.key = rowsOf(seen.keys);
@@ -280,7 +283,7 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
   Axis head = heads == problem.heads() ? Axis::Head : Axis::SharedHead;
   Place at{Axis::Key, head, heads};
-  if (SmallVector<attn::ContractOp> joint = sumsBeside(draft, streamOf(reduction)); !joint.empty())
+  if (SmallVector<attn::ContractOp> joint = sumsBeside(draft.reads, streamOf(reduction)); !joint.empty())
     return cutsQueries(joint.front()) ? writeJointlyByQueries(draft, reduction, outputs, at, joint) : writeJointly(draft, reduction, outputs, at, joint);
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, head);
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});

@@ -32,6 +32,8 @@ template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
 /// What the steps over queries add to the sums over keys that a region makes beside its own.
 llvm::SmallVector<fusion::RegionOutput, 1> sumsOfParts(RegionDraft &draft, const Place &at);
+/// The queries that see a tile of keys.
+fusion::Stage queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen);
 /// The sums over queries that a region computes, in their order.
 llvm::SmallVector<attn::ContractOp> sumsOverQueries(const RegionDraft &draft, const void *stream);
 /// The stage over the heads of a group, `count` for each head of the axis `shared`.

@@ -120,9 +120,9 @@ LogicalResult HostBuilder::writePartner(attn::ContractOp sum) {
   return success();
 }
 
-SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const RegionDraft &draft, const void *stream) const {
+SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const OpSet &reads, const void *stream) const {
   SmallVector<attn::ContractOp> joint;
-  for (Operation *op : draft.reads) {
+  for (Operation *op : reads) {
     auto sum = dyn_cast<attn::ContractOp>(op);
     if (!sum || !sumsQueries(sum) || streamOf(sum) != stream)
       continue;

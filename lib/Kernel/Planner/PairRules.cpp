@@ -18,6 +18,7 @@
 // Causal kernel attention has n = N, and key tiles are as long as the query tile: one of them is at the diagonal.
 //
 //===----------------------------------------------------------------------===//
+#include "FeaturePairRules.h"
 #include "GradientRules.h"
 #include "HostBuilder.h"
 #include "StateRules.h"
@@ -173,6 +174,8 @@ Value kernel::rowsOperand(Operation *term) {
     return rowsOfPairs(contract.getLhs());
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(term)) // as many queries as keys
     return gradient.getKeyFeatures();
+  if (auto gradients = dyn_cast<attn::FeatureKeyGradientsOp>(term))
+    return gradients.getKey();
   if (isa<attn::RowSumOp, attn::RowMaximumOp>(term))
     return rowsOfPairs(term->getOperand(0));
   return term->getNumOperands() ? term->getOperand(0) : Value();
@@ -339,20 +342,17 @@ static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &
   return stream(keys, {terms::weightedSums(widths, draft.wide(), withSums), operands});
 }
 
-/// The unit of each row, its denominator and its numerator.
-static Source sumsInUnits(Value weights, RegionDraft &draft, const Place &at) {
-  Pairs pairs(weights);
-  auto mix = cast<attn::ContractOp>(sumsOf(weights).front());
-  auto map = pairs.product.getRhs().getDefiningOp<attn::MapOp>();
-  attn::DenominatorAttr guard = guardOf(mix);
-  int64_t width = draft.valueTile(cast<RankedTensorType>(mix.getType()).getDimSize(3));
+Source kernel::sumsInUnits(const FeatureSums &of, RegionDraft &draft, const Place &at) {
+  auto map = of.key.getDefiningOp<attn::MapOp>();
+  attn::DenominatorAttr guard = of.guard;
+  int64_t width = draft.valueTile(cast<RankedTensorType>(of.value.getType()).getDimSize(3));
   Place keys = RegionDraft::keysOf(at);
-  Source q = draft.read(pairs.product.getLhs(), draft.channels(at)), v = draft.read(mix.getRhs(), draft.values(keys));
-  Source k = term(terms::existing(Axis::Key), {draft.read(map, draft.channels(keys))});
+  Source q = draft.read(of.query, draft.channels(at)), v = draft.read(of.value, draft.values(keys));
+  Source k = term(terms::existing(Axis::Key), {draft.read(of.key, draft.channels(keys))});
   Source unit = term(terms::featureUnit(), {k}), t = term(terms::inFeatureUnit(), {q, unit});
-  Stage stage = draft.keys(keysOfSum(mix));
+  Stage stage = draft.keys(of.seen);
   stage.step = draft.problem.queryTile();
-  stage.segments = {{"seen", Border::Begin, pairs.causal() ? Border::Rows : Border::End, /*masked=*/true}};
+  stage.segments = {{"seen", Border::Begin, of.seen.causal ? Border::Rows : Border::End, /*masked=*/true}};
   int64_t bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
   StepForm ofSeen{terms::logPartial(width, guard), {t, k, unit, v}}, ofRest{terms::logDiagonal(width, guard, bands), {q, k, unit, v}};
   if (draft.plan.isSliced()) { // pairs are summed up over slices first, in units of their own
@@ -361,9 +361,16 @@ static Source sumsInUnits(Value weights, RegionDraft &draft, const Place &at) {
     Source rest = stream(slices, {terms::logDiagonal(std::nullopt, guard, bands), {q, k, unit}});
     ofSeen = {terms::weighedPartial(width, guard), {seen, v}}, ofRest = {terms::weighedPartial(width, guard), {rest, v}};
   }
-  if (pairs.causal())
+  if (of.seen.causal)
     stage.segments.push_back({"diagonal", Border::Rows, Border::RowsEnd, /*masked=*/true, std::make_shared<StepForm>(ofRest)});
   return stream(stage, ofSeen);
+}
+
+/// Of weights of pairs that features make.
+static FeatureSums sumsOfFeatures(Value weights) {
+  Pairs pairs(weights);
+  auto mix = cast<attn::ContractOp>(sumsOf(weights).front());
+  return {pairs.product.getLhs(), pairs.product.getRhs(), mix.getRhs(), guardOf(mix), keysOfSum(mix)};
 }
 
 static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
@@ -371,7 +378,7 @@ static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
   Source &source = draft.shared(weights.getAsOpaquePointer());
   if (draft.host.groups().inUnits(result.getOwner())) {
     if (!source)
-      source = sumsInUnits(weights, draft, at);
+      source = sumsInUnits(sumsOfFeatures(weights), draft, at);
     return {source, {isa<attn::RowSumOp>(result.getOwner()) ? 1u : 2u}, 3};
   }
   SmallVector<Operation *> sums = sumsOf(weights);

@@ -579,7 +579,8 @@ static bool isOfRows(Value value, const Operation *of) {
 }
 
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
-  if (placeOf(value)) // made beside another value of its reduction: its rows are copied
+  // Made beside another value of its reduction: its rows are copied. What is added in windows has their frame, which rows in memory do not have.
+  if (placeOf(value) && !(output.lepe && output.lepe->inWindow))
     return writeRows(startProblem(), /*reduction=*/nullptr, WrittenValue{value, output}, OpSet());
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   if (reduction && isInParts(reduction->getResult(0)))
@@ -630,6 +631,10 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       if (isNew(other) && shapeOf(other).size() == 3 && !other.use_empty() && !isState(other) && !readByRegion(other, reads))
         add(other, allocateNumbers(shapeOf(other)[1], rowsBehind(other), windowOf(other)));
   }
+  if (frame == Frame::Keys) // what sums over keys add up that come along
+    for (attn::ContractOp rows : sumsBeside(reads, streamOf(reduction)))
+      if (failed(prepareOperand(rows, rows.getRhs(), Side::Keys, reads, later)))
+        return failure();
   if (ofKeys)
     later.insert(op);
   Operation *firstState = nullptr; // of several, each has a name of its own

@@ -20,7 +20,7 @@ static bool isSquare(Operation *op) {
 const TermRule *kernel::ruleOf(Operation *op) {
   static const TermRules rules = [] {
     TermRules all;
-    addGradientRules(all), addMapRules(all), addPairRules(all), addStateRules(all), addBlockRules(all);
+    addGradientRules(all), addMapRules(all), addPairRules(all), addStateRules(all), addBlockRules(all), addFeaturePairRules(all);
     return all;
   }();
   if (auto contract = dyn_cast<attn::ContractOp>(op))

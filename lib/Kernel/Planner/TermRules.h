@@ -149,6 +149,7 @@ void addMapRules(TermRules &rules);
 void addPairRules(TermRules &rules);
 void addStateRules(TermRules &rules);
 void addBlockRules(TermRules &rules);
+void addFeaturePairRules(TermRules &rules);
 /// Of contractions, by what they make.
 const TermRule *ruleOfContract(attn::ContractOp op);
 /// Of those that sum over queries what becomes a state.

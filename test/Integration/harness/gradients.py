@@ -36,13 +36,20 @@ def draw(args, spec, dtype, folder):
           *run_case.size_arguments(args, fields))
     run_case.poison(folder / "in")
     if args.rows:
-        lengthen(folder / "in", args.rows)
+        lengthen(folder / "in", args.rows, fields)
     return Case(path, fields, folder / "in")
 
 
-def lengthen(folder, factor):
+def longest_row(folder, tokens, weight, width):
+    """The largest norm of a head's row of these tokens, [batch, n, model] times [model, heads · width]."""
+    product = np.load(folder / f"{tokens}.npy").astype(np.float64) @ np.load(folder / f"{weight}.npy").astype(np.float64)
+    rows = product.reshape(*product.shape[:2], -1, width)
+    return np.nanmax(np.linalg.norm(rows, axis=-1), initial=0)
+
+
+def lengthen(folder, factor, fields):
     """Rows of queries and keys, or tokens of layers, of very different norms: every other one `factor` times as long, the others between that and a
-    fiftieth of it."""
+    fiftieth of it. Of layers rows are at most that many times the root of their width, beyond which the contract says nothing."""
     rng = np.random.default_rng(3)
     names = [name for name in ("q", "k") if (folder / f"{name}.npy").exists()] or ["x", "context"]
     for path in [folder / f"{name}.npy" for name in names if (folder / f"{name}.npy").exists()]:
@@ -50,6 +57,14 @@ def lengthen(folder, factor):
         factors = factor * 0.02 ** rng.uniform(0, 1, tensor.shape[:-1])
         factors[..., ::2] = factor
         np.save(path, (tensor * factors[..., None]).astype(tensor.dtype))
+    if names != ["x", "context"]:
+        return
+    most = factor * np.sqrt(fields["head_dim"])
+    for tokens, weight in (("x", "wq"), ("context" if (folder / "context.npy").exists() else "x", "wk")):
+        longest = longest_row(folder, tokens, weight, fields["head_dim"])
+        if longest > most:
+            tensor = np.load(folder / f"{tokens}.npy")
+            np.save(folder / f"{tokens}.npy", (tensor * (most / longest)).astype(tensor.dtype))
 
 
 class Exact:

@@ -47,7 +47,7 @@ def draw(args, seed, folder):
     run_case.poison(folder / "in")
     shorten(folder / "in")
     if args.rows:
-        gradients.lengthen(folder / "in", args.rows)
+        gradients.lengthen(folder / "in", args.rows, fields)
     return Case(spec, fields, folder / "in")
 
 
