@@ -135,6 +135,13 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
     computed[op.getMeanGradient()] = {mix.means, 0, heads, problem.width(), {}};
     computed[op.getSummaryGradient()] = {mix.values, 0, heads, dv, {}};
   }
+  bool isAllRead = mix.tokens.query.memory && mix.tokens.key.memory && mix.tokens.value.memory && mix.means;
+  if (isAllRead && sumsJointly(problem, shape)) {
+    auto ofParts = [&](int64_t width) {
+      return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(evaParts), sizes.front(), shape.chunkCount.onHost(host)});
+    };
+    mix.meanParts = ofParts(problem.width()), mix.valueParts = ofParts(dv);
+  }
   return buildAll(evaMixGradientRegions(problem, shape, mix));
 }
 

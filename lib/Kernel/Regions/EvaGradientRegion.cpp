@@ -12,6 +12,13 @@
 //   eva_keys:      parallel over (batch × block, head, key block)      k̄ = s Σ_i x q_i, v̄ = Σ_i p ȳ_i
 //   eva_chunks, eva_edges:  parallel over (batch, head, chunks) or (batch × block, head)    mean̄ = s Σ_i x q_i, summarȳ = Σ_i p ȳ_i
 //
+// On a CPU, of blocks without edges, one kernel makes p and x once, for five products of a pair in place of seven (JointGradients.cpp has the same of
+// other attention):
+//
+//   eva_pairs:     parallel over (batch, head, part of the blocks)    for each block:  k̄, v̄ of its keys, q̄ of its queries; of all summaries that it
+//                                                                     sees q̄ too, mean̄[part], summarȳ[part]
+//   eva_parts:     parallel over (batch, head, chunks)    mean̄ = Σ_part mean̄[part], summarȳ likewise
+//
 // Of the summaries, a row r having the keys P_r and w = softmax over them:
 //
 //   eva_rows, eva_edge_rows:   parallel over (batch, head, row)    μ, its lse, γ = ⟨summarȳ, β⟩, μ̄ = s Σ_j w_j (⟨summarȳ, v_j⟩ − γ) k_j
@@ -52,6 +59,8 @@ public:
   KernelRegion keys();
   KernelRegion chunks();
   KernelRegion edges();
+  KernelRegion jointly();
+  KernelRegion parts();
 
 private:
   /// The pairs of queries with some keys, or summaries.
@@ -66,7 +75,16 @@ private:
   Extents &extents();
   Stage queriesOfBlock() const;
   KernelRegion rows(StringRef suffix, Source sums, std::optional<Axis> inner) const;
-  Source sumsOverQueries(const Pairs &pairs) const;
+  Source sumsOverQueries(const Pairs &pairs, SmallVector<RegionOutput, 1> outputs = {}) const;
+  /// Rows of queries of the block, of keys before a limit, and of the part's summaries.
+  SmallVector<Dimension, 4> queryRows() const;
+  SmallVector<Dimension, 4> keyRows(const Index &limit, int64_t width) const;
+  SmallVector<Dimension, 4> partRows(int64_t width) const;
+  SmallVector<RegionOutput, 1> addedToQueries(Source x, Source k) const;
+  Source clearedQueries() const;
+  Source clearedParts() const;
+  Source pairsOfBlock() const;
+  Source pairsOfChunks() const;
 
   const Problem &problem;
   const EvaShape &shape;
@@ -133,10 +151,10 @@ KernelRegion Mix::queries() {
   return region;
 }
 
-Source Mix::sumsOverQueries(const Pairs &pairs) const {
+Source Mix::sumsOverQueries(const Pairs &pairs, SmallVector<RegionOutput, 1> outputs) const {
   int64_t d = problem.width(), dv = problem.valueWidth();
   return stream(queriesOfBlock(), {terms::transposedSums({d, dv}, /*wide=*/true),
-                                   {pairs.x, x(Axis::Query, problem.query), pairs.p, x(Axis::Query, mix.cotangent)}});
+                                   {pairs.x, x(Axis::Query, problem.query), pairs.p, x(Axis::Query, mix.cotangent)}, std::move(outputs)});
 }
 
 KernelRegion Mix::keys() {
@@ -192,8 +210,126 @@ KernelRegion Mix::edges() {
   return rows("eva_edges", sums, Axis::Block);
 }
 
+//===----------------------------------------------------------------------===//
+// All sums in one kernel
+//===----------------------------------------------------------------------===//
+
+bool kernel::sumsJointly(const Problem &problem, const EvaShape &shape) {
+  return problem.schedule.getTarget() == tile::TargetKind::CPU && shape.options.local > 0 && !shape.options.excludeLocal;
+}
+
+SmallVector<Dimension, 4> Mix::queryRows() const {
+  Dimension rows = rowsOf(Axis::Query);
+  rows.limit = (Index::first(Axis::Block) + 1) * shape.runOfBlock();
+  return {batch, head, rows, columnsOf(problem.width())};
+}
+
+SmallVector<Dimension, 4> Mix::keyRows(const Index &limit, int64_t width) const {
+  Dimension rows = rowsOf(Axis::Key);
+  rows.limit = limit;
+  return {batch, head, rows, columnsOf(width)};
+}
+
+SmallVector<Dimension, 4> Mix::partRows(int64_t width) const { return {entryOf(Axis::Part), batch, head, rowsOf(Axis::Key), columnsOf(width)}; }
+
+/// q̄ += x k, where it lies.
+SmallVector<RegionOutput, 1> Mix::addedToQueries(Source x, Source k) const {
+  Value memory = mix.tokens.query.memory;
+  Source before = fusion::memory(memory, queryRows(), setOf({Axis::Block, Axis::Key, Axis::Query}));
+  Source scaled = term(terms::scale(shape.options.scale), {std::move(k)});
+  return {{term(terms::pairSums(/*wide=*/true, /*transposed=*/false), {before, std::move(x), scaled}), memory, queryRows()}};
+}
+
+Source Mix::clearedQueries() const {
+  StepForm clear{terms::nothing(), {}};
+  AxisSet places = setOf({Axis::Batch, Axis::Head, Axis::Block, Axis::Query});
+  clear.outputs.push_back({term(terms::zeros(places, Axis::Query, problem.width()), {}), mix.tokens.query.memory, queryRows()});
+  return stream(queriesOfBlock(), clear);
+}
+
+Source Mix::clearedParts() const {
+  Stage chunks{Axis::Key, problem.keyTile(), {{"chunks", Index(0), shape.chunkCount, false}}, plan.extents};
+  StepForm clear{terms::nothing(), {}};
+  AxisSet places = setOf({Axis::Batch, Axis::Head, Axis::Part, Axis::Key});
+  for (auto [memory, width] : {std::pair(mix.meanParts, problem.width()), {mix.valueParts, problem.valueWidth()}})
+    clear.outputs.push_back({term(terms::zeros(places, Axis::Key, width), {}), memory, partRows(width)});
+  return stream(chunks, clear);
+}
+
+Source Mix::pairsOfBlock() const {
+  int64_t local = shape.options.local, tile = std::min(problem.keyTile(), local);
+  Index from = Index::first(Axis::Block) * local, end = from + local;
+  auto there = [&](Source source) {
+    return problem.lengths ? term(terms::rowsBefore(Axis::Key, shape.existing), {std::move(source)}) : source;
+  };
+  auto mask = [&](Source p) {
+    if (problem.causal)
+      p = term(terms::notAfter(), {std::move(p)});
+    if (problem.lengths || local % tile != 0) // columns that are no keys of the block would reach its queries
+      p = term(terms::keysOutside(min(end, shape.existing), end + tile), {std::move(p)});
+    return p;
+  };
+  Source k = there(x(Axis::Key, problem.key)), v = there(x(Axis::Key, problem.value));
+  Pairs both = pairs(k, v, nullptr, mask);
+  Source sums = sumsOverQueries(both, addedToQueries(both.x, k));
+  Source ofKeys = term(terms::scale(shape.options.scale), {term(terms::select({0}), {sums})});
+  StepForm form{terms::nothing(), {}};
+  form.outputs = {{there(ofKeys), mix.tokens.key.memory, keyRows(end, problem.width())},
+                  {there(term(terms::select({1}), {sums})), mix.tokens.value.memory, keyRows(end, problem.valueWidth())}};
+  return stream(Stage{Axis::Key, tile, {{"block", from, end, /*masked=*/true}}, plan.extents}, form);
+}
+
+Source Mix::pairsOfChunks() const {
+  int64_t chunk = shape.options.chunk, tile = problem.keyTile();
+  Index end = shape.chunkCount;
+  if (problem.causal)
+    end = min((Index::first(Axis::Block) + 1) * shape.options.local / chunk, end);
+  auto mask = [&](Source p) {
+    p = problem.causal ? term(terms::endedBlocks(chunk), {std::move(p)}) : p;
+    return term(terms::keysOutside(end, end + tile), {std::move(p)});
+  };
+  Source k = means(Axis::Key);
+  Pairs both = pairs(k, values(Axis::Key), numbers(mix.summaries.logWeights, Axis::Key), mask);
+  Source sums = sumsOverQueries(both, addedToQueries(both.x, k));
+  Source ofMeans = term(terms::scale(shape.options.scale), {term(terms::select({0}), {sums})});
+  StepForm form{terms::nothing(), {}};
+  auto add = [&](Source sum, Value memory, int64_t width) {
+    Source before = fusion::memory(memory, partRows(width), setOf({Axis::Block, Axis::Key}));
+    form.outputs.push_back({term(terms::plus(), {before, std::move(sum)}), memory, partRows(width)});
+  };
+  add(ofMeans, mix.meanParts, problem.width());
+  add(term(terms::select({1}), {sums}), mix.valueParts, problem.valueWidth());
+  return stream(Stage{Axis::Key, tile, {{"chunks", Index(0), end, /*masked=*/true}}, plan.extents}, form);
+}
+
+KernelRegion Mix::jointly() {
+  extents()[Axis::Part].count = evaParts;
+  Index part = Index::first(Axis::Part), count = shape.blockCount;
+  Stage blocks{Axis::Block, 1, {{"blocks", part * count / evaParts, (part + 1) * count / evaParts, false}}, plan.extents};
+  KernelRegion region = stateKernel(plan, "eva_pairs");
+  region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
+  region.effects = {clearedParts(), stream(blocks, {terms::nothing(), {}, {}, {clearedQueries(), pairsOfBlock(), pairsOfChunks()}})};
+  return region;
+}
+
+KernelRegion Mix::parts() {
+  int64_t d = problem.width(), dv = problem.valueWidth(), tile = problem.keyTile();
+  Extents &own = extents();
+  own[Axis::Key].size = shape.chunkCount, own[Axis::Part].count = evaParts;
+  Source each = term(terms::writtenState(Representation::Plain), {fusion::memory(mix.meanParts, partRows(d)), fusion::memory(mix.valueParts, partRows(dv))});
+  SmallVector<SmallVector<int64_t>> shapes{{tile, d}, {tile, dv}};
+  Source sums = stream(Stage{Axis::Part, 1, {{"parts", Border::Begin, Border::End, false}}, plan.extents}, {terms::compose(Representation::Plain, shapes), {each}});
+  KernelRegion region = stateKernel(plan, "eva_parts");
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, tile});
+  region.outputs = {{term(terms::select({0}), {sums}), mix.means, {batch, head, rowsOf(Axis::Key), columnsOf(d)}},
+                    {term(terms::select({1}), {sums}), mix.values, {batch, head, rowsOf(Axis::Key), columnsOf(dv)}}};
+  return region;
+}
+
 SmallVector<KernelRegion, 4> kernel::evaMixGradientRegions(const Problem &problem, const EvaShape &shape, const EvaMixGradient &mix) {
   auto gradient = [&] { return Mix(problem, shape, mix); };
+  if (mix.meanParts)
+    return {gradient().jointly(), gradient().parts()};
   SmallVector<KernelRegion, 4> regions;
   if (mix.tokens.query.memory)
     regions.push_back(gradient().queries());
