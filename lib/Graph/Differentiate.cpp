@@ -143,8 +143,9 @@ static void steadyQueries(Block &body) {
 
 /// The backward pass makes weights from the logarithms of their sums.
 static void askForSums(Block &body) {
-  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SoftmaxOp>()))
-    graph::withSums(softmax);
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (isa<attn::SoftmaxOp, attn::EvaMixOp>(op))
+      graph::withSums(&op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,7 +262,7 @@ static void eraseUnreadArguments(func::FuncOp backward) {
 /// What a backward pass is given, by the list of the forward function or, where it has none, of exact attention whose output is a result.
 static SmallVector<graph::SavePoint> pointsToRead(func::FuncOp forward, func::FuncOp backward) {
   SmallVector<graph::SavePoint> points;
-  if (attn::SoftmaxOp kept = graph::keptSoftmax(forward) ? graph::keptSoftmax(backward) : attn::SoftmaxOp())
+  if (Operation *kept = graph::keptAttention(forward) ? graph::keptAttention(backward) : nullptr)
     points.push_back({kept, {"o", "lse"}});
   std::optional<std::vector<std::string>> names = graph::savedNames(forward);
   if (!names)

@@ -20,28 +20,34 @@ using namespace attune;
 
 static constexpr StringLiteral nameAttr = "attn.name";
 
-attn::SoftmaxOp graph::keptSoftmax(func::FuncOp function) {
+static bool hasSums(Operation *op) { return isa_and_present<attn::SoftmaxOp, attn::EvaOp, attn::EvaMixOp>(op); }
+
+Operation *graph::keptAttention(func::FuncOp function) {
   if (auto allowed = function->getAttrOfType<ArrayAttr>("attn.allow"); allowed && !allowed.empty())
     return nullptr;
   for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands()) {
-    auto softmax = result.get().getDefiningOp<attn::SoftmaxOp>();
-    bool isOutput = softmax && result.get() == softmax.getOutput() && function.getResultAttr(result.getOperandNumber(), nameAttr);
-    if (isOutput && !(softmax.getWindow() && softmax.getWindow()->isGrid()))
-      return softmax;
+    Operation *attention = result.get().getDefiningOp();
+    auto softmax = dyn_cast_or_null<attn::SoftmaxOp>(attention);
+    bool isOutput = hasSums(attention) && result.get() == attention->getResult(0) && function.getResultAttr(result.getOperandNumber(), nameAttr);
+    if (isOutput && !(softmax && softmax.getWindow() && softmax.getWindow()->isGrid()))
+      return attention;
   }
   return nullptr;
 }
 
-attn::SoftmaxOp graph::withSums(attn::SoftmaxOp softmax) {
-  if (softmax.getLse())
-    return softmax;
-  OpBuilder builder(softmax);
-  auto sums = RankedTensorType::get(softmax.getQuery().getType().getShape().drop_back(), builder.getF32Type());
-  auto result = attn::SoftmaxOp::create(builder, softmax.getLoc(), softmax.getOutput().getType(), sums, softmax.getQuery(), softmax.getKey(),
-                                        softmax.getValue(), softmax.getLengths(), softmax.getSlopes(), softmax.getScaleAttr(), softmax.getCausalAttr(),
-                                        softmax.getWindowAttr(), softmax.getLastAttr(), softmax.getSoftcapAttr(), softmax.getExecutionAttr());
-  softmax.getOutput().replaceAllUsesWith(result.getOutput());
-  softmax->erase();
+Operation *graph::withSums(Operation *attention) {
+  assert(hasSums(attention) && "others have no sums of exponentials");
+  if (attention->getNumResults() == 2)
+    return attention;
+  OpBuilder builder(attention);
+  auto query = cast<RankedTensorType>(attention->getOperand(0).getType());
+  OperationState state(attention->getLoc(), attention->getName(), attention->getOperands(), attention->getResultTypes());
+  state.addTypes(RankedTensorType::get(query.getShape().drop_back(), builder.getF32Type()));
+  state.propertiesAttr = attention->getPropertiesAsAttribute();
+  state.addAttributes(attention->getDiscardableAttrDictionary().getValue());
+  Operation *result = builder.create(state);
+  attention->getResult(0).replaceAllUsesWith(result->getResult(0));
+  attention->erase();
   return result;
 }
 
@@ -60,8 +66,8 @@ static void returnSaved(func::FuncOp function, Value value, StringRef name) {
 }
 
 void graph::keepForBackward(func::FuncOp function) {
-  if (attn::SoftmaxOp softmax = keptSoftmax(function))
-    returnSaved(function, withSums(softmax).getLse(), "lse");
+  if (Operation *attention = keptAttention(function))
+    returnSaved(function, withSums(attention)->getResult(1), "lse");
 }
 
 std::optional<std::vector<std::string>> graph::savedNames(func::FuncOp function) {
@@ -100,7 +106,7 @@ static StringRef nameByWeight(func::FuncOp function, attn::ProjectOp project) {
 /// The only exact attention of a function, where its output is none of the results. What an encoding is added to in the same kernel has no memory.
 static attn::SoftmaxOp innerSoftmax(func::FuncOp function) {
   auto all = llvm::to_vector(function.getOps<attn::SoftmaxOp>());
-  if (all.size() != 1 || graph::keptSoftmax(function))
+  if (all.size() != 1 || graph::keptAttention(function))
     return nullptr;
   attn::SoftmaxOp softmax = all.front();
   bool isEncoded = llvm::any_of(softmax.getOutput().getUsers(), llvm::IsaPred<attn::LepeOp>);
@@ -212,8 +218,8 @@ void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::s
     if (llvm::none_of(point.names, [&](const std::string &name) { return llvm::is_contained(names, name); }))
       continue;
     Operation *op = made ? made : cloneWithOperands(point.op, builder, mapping);
-    if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
-      op = withSums(softmax);
+    if (isa<attn::SoftmaxOp>(op))
+      op = withSums(op);
     mapping.map(point.op->getResult(0), op->getResult(0));
     for (auto [name, result] : llvm::zip(point.names, op->getResults())) {
       if (!llvm::is_contained(names, name))

@@ -127,7 +127,7 @@ static std::vector<std::string> leftBy(func::FuncOp original, const FunctionSele
   for (const SavedTensors &saved : selection.saved)
     if (saved.taken)
       llvm::append_range(names, saved.names);
-  if (attn::SoftmaxOp kept = keptSoftmax(original); kept && options.savePin != "none")
+  if (keptAttention(original) && options.savePin != "none")
     llvm::append_range(names, ArrayRef<std::string>{"o", "lse"});
   return names;
 }

@@ -265,8 +265,8 @@ void Selector::describe(FunctionSelection &selection) {
   describeSingle(selection);
   selection.isSoftmax = !withExactSoftmax(function);
   if (function->hasAttr(gradientsAttr)) {
-    attn::SoftmaxOp kept = options.savePin == "none" ? attn::SoftmaxOp() : keptSoftmax(function);
-    int64_t heads = kept ? kept.getQuery().getType().getDimSize(1) : 0;
+    Operation *kept = options.savePin == "none" ? nullptr : keptAttention(function);
+    int64_t heads = kept ? cast<RankedTensorType>(kept->getOperand(0).getType()).getDimSize(1) : 0;
     selection.leftBytes = 4 * selection.batch * heads * selection.queries;
     describeSaved(selection);
   }

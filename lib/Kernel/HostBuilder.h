@@ -225,6 +225,7 @@ private:
   // EVA, its terms and their gradients (Planner/EvaGradients.cpp).
 
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
+  mlir::Value placeSums(mlir::Value lse, const Problem &problem);
   mlir::Value allocateSummaries(const Problem &problem, const EvaShape &shape, int64_t width);
   EvaSummaries allocateSummaries(const Problem &problem, const EvaShape &shape);
   Tokens allocateTokens(mlir::Value result, const Tokens &like);

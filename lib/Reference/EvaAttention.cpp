@@ -85,8 +85,10 @@ EvaSummary EvaChunks::summarize(int64_t chunk, std::optional<int64_t> without) c
 //===----------------------------------------------------------------------===//
 
 void attune::reference::evaRow(const Head &head, const EvaOptions &options, int64_t place, const EvaSummaryOf &summaryOf,
-                               double *output) {
+                               double *output, double *lse) {
   int64_t row = head.rows[place], keys = head.inputs.keys(), width = head.key.width();
+  if (lse)
+    *lse = lowest;
   if (keys == 0)
     return;
   const double *query = head.query[place];
@@ -110,13 +112,17 @@ void attune::reference::evaRow(const Head &head, const EvaOptions &options, int6
     weights.push_back(options.scale * dot(query, summary.mean.data(), width) + summary.logWeight);
     values.push_back(summary.value.data());
   }
-  softmaxInPlace(weights);
+  double sum = softmaxInPlace(weights);
+  if (lse)
+    *lse = sum;
   for (auto [weight, value] : llvm::zip_equal(weights, values))
     addScaled(weight, value, head.valueWidth(), output);
 }
 
-Array attune::reference::evaAttention(const AttentionInputs &inputs, const EvaOptions &options) {
+Array attune::reference::evaAttention(const AttentionInputs &inputs, const EvaOptions &options, Array *lse) {
   Array output = outputOf(inputs);
+  if (lse)
+    *lse = Array(output.shape().drop_back());
   forEachHead(inputs, [&](const Head &head) {
     EvaChunks chunks(head, options);
     std::vector<EvaSummary> whole;
@@ -133,7 +139,7 @@ Array attune::reference::evaAttention(const AttentionInputs &inputs, const EvaOp
       return found->second;
     };
     for (int64_t r = 0; r < output.size(2); ++r)
-      evaRow(head, options, r, summaryOf, output.at({head.batch, head.head, r, 0}));
+      evaRow(head, options, r, summaryOf, output.at({head.batch, head.head, r, 0}), lse ? &(*lse)({head.batch, head.head, r}) : nullptr);
   });
   return output;
 }

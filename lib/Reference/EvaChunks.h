@@ -75,7 +75,7 @@ private:
 using EvaSummaryOf = std::function<const EvaSummary &(int64_t chunk, std::optional<int64_t> without)>;
 
 /// One row of the joint softmax over local keys and chunks; `output` is 0 before.
-void evaRow(const Head &head, const EvaOptions &options, int64_t place, const EvaSummaryOf &summaryOf, double *output);
+void evaRow(const Head &head, const EvaOptions &options, int64_t place, const EvaSummaryOf &summaryOf, double *output, double *lse = nullptr);
 
 } // namespace attune::reference
 

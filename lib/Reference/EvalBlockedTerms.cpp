@@ -114,7 +114,7 @@ static LogicalResult evalMix(AttnFrame &frame, attn::EvaMixOp op) {
   const Array &mean = frame[op.getMean()], &value = frame[op.getSummary()], &logWeight = frame[op.getLogWeight()];
   if (failed(checkSummaries(op, inputs, rows, mean, value, logWeight)))
     return failure();
-  Array output = outputOf(inputs);
+  Array output = outputOf(inputs), lse(output.shape().drop_back());
   forEachHead(inputs, [&](const Head &head) {
     std::vector<EvaSummary> summaries;
     for (int64_t row = 0; row < rows.count(); ++row) {
@@ -130,9 +130,11 @@ static LogicalResult evalMix(AttnFrame &frame, attn::EvaMixOp op) {
       return row ? summaries[*row] : none;
     };
     for (int64_t r = 0; r < output.size(2); ++r)
-      evaRow(head, options, r, summaryOf, output.at({head.batch, head.head, r, 0}));
+      evaRow(head, options, r, summaryOf, output.at({head.batch, head.head, r, 0}), &lse({head.batch, head.head, r}));
   });
   frame.set(op.getOutput(), std::move(output), query.queries);
+  if (op.getLse())
+    frame.set(op.getLse(), std::move(lse), query.queries);
   return success();
 }
 

@@ -45,7 +45,7 @@ struct MixGradient {
   const Head &head;
   const EvaOptions &options;
   const SummaryRows &rows;
-  const Array &mean, &summary, &logWeight, &cotangent;
+  const Array &mean, &summary, &logWeight, &cotangent, &output, &lse;
   Array &query, &key, &value, &meanGradient, &summaryGradient;
 
   std::vector<Column> columnsOf(int64_t row) const {
@@ -69,18 +69,16 @@ struct MixGradient {
   void addRow(int64_t i) const {
     int64_t b = head.batch, h = head.head, width = head.key.width(), valueWidth = head.valueWidth();
     std::vector<Column> columns = columnsOf(i);
-    std::vector<double> weights, reaching, own(valueWidth);
+    std::vector<double> own(valueWidth), given(valueWidth);
     copyRow(cotangent, b, h, i, own.data());
+    copyRow(output, b, h, i, given.data());
+    double delta = dot(own.data(), given.data(), valueWidth);
     auto keyOf = [&](Column column) { return column.isKey ? head.key[column.index] : mean.at({b, h, column.index, 0}); };
     auto valueOf = [&](Column column) { return column.isKey ? head.value[column.index] : summary.at({b, h, column.index, 0}); };
     for (Column column : columns) {
-      double weight = column.isKey ? 0 : logWeight({b, h, column.index});
-      weights.push_back(options.scale * dot(head.query[i], keyOf(column), width) + weight);
-      reaching.push_back(dot(own.data(), valueOf(column), valueWidth));
-    }
-    softmaxInPlace(weights);
-    std::vector<double> logits = throughSoftmax(weights, reaching);
-    for (auto [column, weight, logit] : llvm::zip_equal(columns, weights, logits)) {
+      double share = column.isKey ? 0 : logWeight({b, h, column.index});
+      double weight = std::exp(options.scale * dot(head.query[i], keyOf(column), width) + share - lse({b, h, i}));
+      double logit = weight * (dot(own.data(), valueOf(column), valueWidth) - delta);
       addScaled(options.scale * logit, keyOf(column), width, query.at({b, h, i, 0}));
       addScaled(options.scale * logit, head.query[i], width, (column.isKey ? key : meanGradient).at({b, h, column.index, 0}));
       addScaled(weight, own.data(), valueWidth, (column.isKey ? value : summaryGradient).at({b, h, column.index, 0}));
@@ -103,16 +101,17 @@ static LogicalResult evalMixGradient(AttnFrame &frame, attn::EvaMixGradientOp op
     return failure();
   SummaryRows rows(inputs.keys(), options.chunk, options.excludeLocal ? options.local : std::nullopt);
   Array mean = compact(frame[op.getMean()]), summary = compact(frame[op.getSummary()]);
-  const Array &logWeight = frame[op.getLogWeight()], &cotangent = frame[op.getCotangent()];
+  const Array &logWeight = frame[op.getLogWeight()], &cotangent = frame[op.getCotangent()], &output = frame[op.getOutput()], &lse = frame[op.getLse()];
   if (failed(expectShape(op, "mean", mean, {inputs.batch(), inputs.heads(), rows.count(), inputs.key.size(3)})) ||
       failed(expectShape(op, "summary", summary, {inputs.batch(), inputs.heads(), rows.count(), inputs.value.size(3)})) ||
       failed(expectShape(op, "log weight", logWeight, mean.shape().drop_back())) ||
-      failed(expectShape(op, "cotangent", cotangent, {inputs.batch(), inputs.heads(), inputs.queries(), inputs.value.size(3)})))
+      failed(expectShape(op, "cotangent", cotangent, {inputs.batch(), inputs.heads(), inputs.queries(), inputs.value.size(3)})) ||
+      failed(expectShape(op, "output", output, cotangent.shape())) || failed(expectShape(op, "lse", lse, cotangent.shape().drop_back())))
     return failure();
   Array query(inputs.query.shape()), key = perHead(inputs.key, inputs.heads()), value = perHead(inputs.value, inputs.heads());
   Array meanGradient(mean.shape()), summaryGradient(summary.shape());
   forEachHead(inputs, [&](const Head &head) {
-    MixGradient gradient{head, options, rows, mean, summary, logWeight, cotangent, query, key, value, meanGradient, summaryGradient};
+    MixGradient gradient{head, options, rows, mean, summary, logWeight, cotangent, output, lse, query, key, value, meanGradient, summaryGradient};
     for (int64_t i = 0; i < inputs.queries() && inputs.keys() > 0; ++i)
       gradient.addRow(i);
   });

@@ -158,7 +158,10 @@ static LogicalResult evalEva(AttnFrame &frame, attn::EvaOp op) {
     options.local = static_cast<int64_t>(*op.getLocal());
   if (failed(checkAll(op, inputs, [&] { return evaProblem(inputs, options); })))
     return failure();
-  frame.set(op.getOutput(), evaAttention(inputs, options), chosenOf(inputs));
+  Array lse;
+  frame.set(op.getOutput(), evaAttention(inputs, options, &lse), chosenOf(inputs));
+  if (op.getLse())
+    frame.set(op.getLse(), std::move(lse), chosenOf(inputs));
   return success();
 }
 

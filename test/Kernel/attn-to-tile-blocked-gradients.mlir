@@ -47,15 +47,15 @@
 // CHECK:         output [[SUMS]]#9 to grad_part1.lepe.bias[head, value : 16]
 
 // Summaries are differentiated by all queries that may use them, keys by the rows they are in.
-// CHECK-LABEL: region @eva_backward_2_eva_chunks grid(batch, head, key tile 64)
+// CHECK-LABEL: region @eva_backward_{{[0-9]+}}_eva_chunks grid(batch, head, key tile 64)
 // CHECK:         = stage block of blocks step 1 segments(blocks: 0 to blocks)
 // CHECK:           = stage query step 64 segments(queries: block * run to block * run + run masked)
 // CHECK:             keys_outside(
-// CHECK-LABEL: region @eva_backward_4_eva_members grid(batch, head, key tile 64)
+// CHECK-LABEL: region @eva_backward_{{[0-9]+}}_eva_members grid(batch, head, key tile 64)
 // CHECK:           chunk_members({{.*}}) {chunk = 6} -> log
 // CHECK:           in edges {
 // CHECK:             edge_members({{.*}}) {chunk = 6, block = 4} -> log
-// CHECK-LABEL: region @eva_backward_4_eva_runs grid(batch, head, block)
+// CHECK-LABEL: region @eva_backward_{{[0-9]+}}_eva_runs grid(batch, head, block)
 // CHECK:           edges_of_chunk({{.*}}) {chunk = 6, block = 4}
 func.func @effatt(%arg0: tensor<1x4x100x16xf32> {attn.name = "q"}, %arg1: tensor<1x2x60x16xf32> {attn.name = "k"}, %arg2: tensor<1x2x60x16xf32> {attn.name = "v"}) -> (tensor<1x4x100x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %0 = attn.effatt %arg0, %arg1, %arg2 : tensor<1x4x100x16xf32>, tensor<1x2x60x16xf32>, tensor<1x2x60x16xf32> -> tensor<1x4x100x16xf32>
@@ -89,7 +89,7 @@ func.func @eva(%arg0: tensor<1x2x48x16xf32> {attn.name = "q"}, %arg1: tensor<1x2
 }
 
 // Of blocks whose keys count twice all sums come from one kernel, which makes weights once; a part of the blocks adds to rows of its own.
-// CHECK-LABEL: region @eva_jointly_backward_2_eva_pairs grid(batch, head, part)
+// CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_pairs grid(batch, head, part)
 // CHECK:           output {{.*}} to workspace0[part, batch, head, key : rows, 0 : 16]
 // CHECK:         = stage block of blocks step 1 segments(blocks: part * blocks / 8 to (part + 1) * blocks / 8)
 // CHECK:           = stage query step 64
@@ -103,7 +103,7 @@ func.func @eva(%arg0: tensor<1x2x48x16xf32> {attn.name = "q"}, %arg1: tensor<1x2
 // CHECK:               keys_outside(
 // CHECK:             [[MEAN:%.*]] = plus(
 // CHECK:             output [[MEAN]] to workspace0[part, batch, head, key : rows
-// CHECK-LABEL: region @eva_jointly_backward_2_eva_parts grid(batch, head, key tile 64)
+// CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_parts grid(batch, head, key tile 64)
 // CHECK:         = stage part step 1
 func.func @eva_jointly(%arg0: tensor<1x2x96x16xf32> {attn.name = "q"}, %arg1: tensor<1x2x96x16xf32> {attn.name = "k"}, %arg2: tensor<1x2x96x16xf32> {attn.name = "v"}) -> (tensor<1x2x96x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %0 = attn.eva %arg0, %arg1, %arg2 {chunk = 8 : i64, local = 24 : i64, mu_weight = 5.000000e-01 : f64, scale = 2.500000e-01 : f64} : tensor<1x2x96x16xf32>, tensor<1x2x96x16xf32>, tensor<1x2x96x16xf32> -> tensor<1x2x96x16xf32>

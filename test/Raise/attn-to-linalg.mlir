@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-to-linalg -cse -canonicalize | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-to-linalg | FileCheck %s --check-prefix=ALL
 // RUN: %python %S/Inputs/run_linalg.py %s | FileCheck %s --check-prefix=EQUAL
-// EQUAL-COUNT-7: equal: {{.*}} (terms)
+// EQUAL-COUNT-8: equal: {{.*}} (terms)
 
 // No op of attn is left.
 // ALL-NOT: attn.
@@ -95,4 +95,15 @@ func.func @final_state(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x5x8xf32>, %v: ten
 func.func @squares(%q: tensor<1x2x5x3xf32>, %k: tensor<1x2x6x3xf32>, %v: tensor<1x2x6x4xf32>) -> tensor<1x2x5x4xf32> {
   %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>, feature_map = #attn.feature_map<tensor_square>} : tensor<1x2x5x3xf32>, tensor<1x2x6x3xf32>, tensor<1x2x6x4xf32> -> tensor<1x2x5x4xf32>
   return %o : tensor<1x2x5x4xf32>
+}
+
+// -----
+
+// The logarithms of EVA's sums: the largest logit and what all are above it.
+
+// CHECK-LABEL: func.func @eva_sums
+// CHECK: math.log
+func.func @eva_sums(%q: tensor<1x4x12x3xf32>, %k: tensor<1x2x12x3xf32>, %v: tensor<1x2x12x4xf32>) -> tensor<1x4x12xf32> {
+  %o, %l = attn.eva %q, %k, %v {chunk = 3 : i64, local = 6 : i64, mu_weight = 0.5 : f64, scale = 0.5 : f64} : tensor<1x4x12x3xf32>, tensor<1x2x12x3xf32>, tensor<1x2x12x4xf32> -> tensor<1x4x12x4xf32>, lse tensor<1x4x12xf32>
+  return %l : tensor<1x4x12xf32>
 }

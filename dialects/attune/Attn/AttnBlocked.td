@@ -81,8 +81,9 @@ def Attn_EvaOp : Attn_Op<"eva", [
       q̄_c. A row with nothing left is 0.
     * `causal`: of E_i the keys up to i, of the chunks those strictly before the query's own. What `exclude_local` takes out
       is still the whole block.
+    * A second result has the logarithms of the sums of the rows' exponentials, over keys and chunks; −∞ of a row with nothing left.
 
-    Constraints: A1 … A4;
+    Constraints: A1 … A4; A5: lse is [batch, H, n];
     * A36: chunk and local are ≥ 1 and divide N; N / chunk and N / local divide n; mu_weight is finite;
     * A37: with causal, n = N, and there is a local, which chunk divides.
 
@@ -95,10 +96,10 @@ def Attn_EvaOp : Attn_Op<"eva", [
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$mu_weight, F64Attr:$scale,
                        UnitAttr:$exclude_local, UnitAttr:$mass, UnitAttr:$causal);
-  let results = (outs Attn_Tokens:$output);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `lse` type($lse)^)?
   }];
 }
 
@@ -179,9 +180,9 @@ def Attn_EvaMixOp : Attn_Op<"eva_mix", [Attn_Differentiable]> {
   let description = [{
     The output of `attn.eva` from the results of `attn.eva_summaries` on the same q, k, v and attributes. With
     `exclude_local` they have the rows that `local` adds there: a query of block l reads rows C + 2l and C + 2l + 1 in place of
-    the chunks that meet block l.
+    the chunks that meet block l. A second result is its lse.
 
-    Constraints: A1 … A4, A36, A37; A38, with the rows of `local` only with `exclude_local`;
+    Constraints: A1 … A5, A36, A37; A38, with the rows of `local` only with `exclude_local`;
     * A39: exclude_local only with local.
 
     ```mlir
@@ -195,11 +196,11 @@ def Attn_EvaMixOp : Attn_Op<"eva_mix", [Attn_Differentiable]> {
                        Attn_F32x4:$mean, Attn_F32x4:$summary, Attn_F32x3:$log_weight,
                        I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$scale, UnitAttr:$exclude_local,
                        UnitAttr:$causal);
-  let results = (outs Attn_Tokens:$output);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `summaries` `(` $mean `,` $summary `,` $log_weight `:` type($mean) `,` type($summary) `,` type($log_weight) `)` attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `lse` type($lse)^)?
   }];
 }
 

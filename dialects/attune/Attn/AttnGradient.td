@@ -446,29 +446,31 @@ def Attn_SketchGradientOp : Attn_Op<"sketch_gradient", [AttrSizedOperandSegments
 def Attn_EvaMixGradientOp : Attn_Op<"eva_mix_gradient"> {
   let summary = "The cotangents of EVA's joint softmax";
   let description = [{
-    With p the weights of `attn.eva_mix` over local keys and means, δ_i = ⟨ō_i, o_i⟩ and x_i = p_i ⊙ (⟨ō_i, values⟩ − δ_i):
+    With p the weights of `attn.eva_mix` over local keys and means, by its lse, δ_i = ⟨ō_i, o_i⟩ of its output and x_i = p_i ⊙ (⟨ō_i, values⟩ − δ_i):
 
         q̄_i = s Σ x_ij k_j + s Σ x_ic k̄_c,   k̄ey_j = s Σ_i x_ij q_i,   v̄_j = Σ_i p_ij ō_i,   mean̄_c = s Σ_i x_ic q_i,   summarȳ_c = Σ_i p_ic ō_i
 
     Log weights are constants.
 
-    Constraints: as `attn.eva_mix`; A92: the cotangent is [batch, H, n, dv], the results have the sizes of q, k, v (with H heads), mean and summary.
+    Constraints: as `attn.eva_mix`; A92: the cotangent and the output are [batch, H, n, dv], lse [batch, H, n], the results have the sizes of q, k, v (with H heads), mean and summary.
 
     ```mlir
-    %q1, %k1, %v1, %m1, %b1 = attn.eva_mix_gradient %q, %k, %v, %c summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
+    %q1, %k1, %v1, %m1, %b1 = attn.eva_mix_gradient %q, %k, %v, %c of(%o, %l : tensor<1x2x128x64xf32>, tensor<1x2x128xf32>)
+        summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
         {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
         : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>
         -> tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Attn_F32x4:$cotangent, Optional<Attn_Lengths>:$lengths,
-                       Attn_F32x4:$mean, Attn_F32x4:$summary, Attn_F32x3:$log_weight,
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Attn_F32x4:$cotangent, Attn_Tokens:$output, Attn_F32x3:$lse,
+                       Optional<Attn_Lengths>:$lengths, Attn_F32x4:$mean, Attn_F32x4:$summary, Attn_F32x3:$log_weight,
                        I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$scale, UnitAttr:$exclude_local, UnitAttr:$causal);
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Attn_F32x4:$mean_gradient, Attn_F32x4:$summary_gradient);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `,` $cotangent (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    $query `,` $key `,` $value `,` $cotangent `of` `(` $output `,` $lse `:` type($output) `,` type($lse) `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `summaries` `(` $mean `,` $summary `,` $log_weight `:` type($mean) `,` type($summary) `,` type($log_weight) `)` attr-dict
     `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent)
     `->` type($query_gradient) `,` type($key_gradient) `,` type($value_gradient) `,` type($mean_gradient) `,` type($summary_gradient)

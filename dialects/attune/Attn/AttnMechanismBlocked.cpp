@@ -51,10 +51,10 @@ SmallVector<Value> EvaOp::decompose(OpBuilder &builder) {
       builder, loc, f32Of(builder, {q[0], q[1], rows, q[3]}), f32Of(builder, {q[0], q[1], rows, v[3]}),
       f32Of(builder, {q[0], q[1], rows}), getQuery(), getKey(), getValue(), getLengths(), getChunkAttr(),
       excludes ? getLocalAttr() : IntegerAttr(), getMuWeightAttr(), getScaleAttr(), getMassAttr());
-  return {EvaMixOp::create(builder, loc, getOutput().getType(), getQuery(), getKey(), getValue(), getLengths(),
-                           summaries.getMean(), summaries.getSummary(), summaries.getLogWeight(), getChunkAttr(),
-                           getLocalAttr(), getScaleAttr(), excludes ? builder.getUnitAttr() : UnitAttr(),
-                           getCausalAttr())};
+  auto mix = EvaMixOp::create(builder, loc, getOutput().getType(), getLse() ? getLse().getType() : Type(), getQuery(), getKey(), getValue(),
+                              getLengths(), summaries.getMean(), summaries.getSummary(), summaries.getLogWeight(), getChunkAttr(), getLocalAttr(),
+                              getScaleAttr(), excludes ? builder.getUnitAttr() : UnitAttr(), getCausalAttr());
+  return SmallVector<Value>(mix->getResults());
 }
 
 //===----------------------------------------------------------------------===//

@@ -89,11 +89,16 @@ template <typename Eva> static LogicalResult checkCausalEva(Eva op) {
   return op.emitOpError() << "expected a chunk that divides local = " << local << " with causal, but got " << chunk;
 }
 
+/// A5
+template <typename Eva> static LogicalResult checkLse(Eva op) {
+  return op.getLse() ? checkShape(op, "lse", op.getLse().getType(), shapeOf(op.getQuery()).drop_back()) : success();
+}
+
 LogicalResult EvaOp::verify() {
   if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
       failed(checkChunks(*this)) || failed(checkMuWeight(*this, getMuWeight())))            // A36
     return failure();
-  return checkCausalEva(*this); // A37
+  return failed(checkLse(*this)) ? failure() : checkCausalEva(*this); // A5, A37
 }
 
 /// A38: the summaries of chunks, with `local` also those of chunks less the keys of a block.
@@ -126,7 +131,7 @@ LogicalResult EvaMixOp::verify() {
     return failure();
   if (getExcludeLocal() && !getLocal()) // A39
     return emitOpError() << "expected a local with exclude_local";
-  return checkSummaries(*this, getExcludeLocal()); // A38
+  return failed(checkLse(*this)) ? failure() : checkSummaries(*this, getExcludeLocal()); // A5, A38
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,6 +157,7 @@ LogicalResult EvaMixGradientOp::verify() {
     return emitOpError() << "expected a local with exclude_local";
   if (failed(checkSummaries(*this, getExcludeLocal())) || // A38
       failed(checkShape(*this, "cotangent", getCotangent().getType(), {q[0], q[1], q[2], v[3]})) || // A92
+      failed(checkShape(*this, "output", getOutput().getType(), {q[0], q[1], q[2], v[3]})) || failed(checkLse(*this)) ||
       failed(checkTokenGradients(*this)) ||
       failed(checkShape(*this, "mean gradient", getMeanGradient().getType(), shapeOf(getMean()))))
     return failure();

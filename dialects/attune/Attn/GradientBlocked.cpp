@@ -54,12 +54,13 @@ static Type perHead(OpBuilder &builder, Value tokens, int64_t heads) {
   return f32Of(builder, shape);
 }
 
+/// With the results of an op that has `lse`.
 SmallVector<Value> EvaMixOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   Location loc = getLoc();
   int64_t heads = shapeOf(getQuery())[1], shared = shapeOf(getKey())[1];
   auto op = EvaMixGradientOp::create(builder, loc, typeLike(builder, getQuery()), perHead(builder, getKey(), heads),
                                      perHead(builder, getValue(), heads), getMean().getType(), getSummary().getType(), getQuery(), getKey(),
-                                     getValue(), cotangents[0], getLengths(), getMean(), getSummary(), getLogWeight(), getChunkAttr(),
+                                     getValue(), cotangents[0], getOutput(), getLse(), getLengths(), getMean(), getSummary(), getLogWeight(), getChunkAttr(),
                                      getLocalAttr(), getScaleAttr(), getExcludeLocalAttr(), getCausalAttr());
   Gradients gradients(getNumOperands());
   gradients[0] = op.getQueryGradient();

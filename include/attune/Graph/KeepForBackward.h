@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A backward pass computes again what it reads of the forward pass, unless a run has left it. Of exact attention whose output is the function's it
-// needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is two of the
-// seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
+// A backward pass computes again what it reads of the forward pass, unless a run has left it. Of exact attention, or EVA, whose output is the
+// function's it needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is
+// two of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
 //
 // What else could be left (`savePoints`) is left where that is cheaper than to compute it again, which selection says of the plan that it takes
 // (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
@@ -29,13 +29,13 @@ namespace attune::graph {
 /// Names, without `saved.`, of what a forward function leaves: a list of strings at the function, once that is decided.
 inline constexpr llvm::StringLiteral savedAttr = "attn.saved";
 
-/// The softmax attention whose output is a result of the function, where a backward pass takes what it leaves; null if there is none. With
-/// permission for another function (`attn.allow`) nothing is kept: which one is computed is not known before prices are. Nor is it of image
-/// blocks, whose rows lie in another order.
-attn::SoftmaxOp keptSoftmax(mlir::func::FuncOp function);
+/// The attention, softmax or EVA, whose output is a result of the function, where a backward pass takes what it leaves; null if there is none. Of a
+/// backward function, or one of terms, EVA is its joint softmax. With permission for another function (`attn.allow`) nothing is kept: which one is
+/// computed is not known before prices are. Nor is it of image blocks, whose rows lie in another order.
+mlir::Operation *keptAttention(mlir::func::FuncOp function);
 
-/// The same attention with the logarithms of its rows' sums as a result.
-attn::SoftmaxOp withSums(attn::SoftmaxOp softmax);
+/// The same attention, attn.softmax, attn.eva or attn.eva_mix, with the logarithms of its rows' sums as a second result.
+mlir::Operation *withSums(mlir::Operation *attention);
 
 /// Has the function return `saved.lse`, unless it returns those numbers already.
 void keepForBackward(mlir::func::FuncOp function);

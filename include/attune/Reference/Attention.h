@@ -148,7 +148,8 @@ struct EvaOptions {
 };
 
 std::string evaProblem(const AttentionInputs &inputs, const EvaOptions &options);
-Array evaAttention(const AttentionInputs &inputs, const EvaOptions &options);
+/// Where `lse` is given, also the logarithms of the sums of rows [batch, heads, n].
+Array evaAttention(const AttentionInputs &inputs, const EvaOptions &options, Array *lse = nullptr);
 
 /// numerator / max(denominator + bias, floor), 0 where that is exactly 0.
 double guardedQuotient(double numerator, double denominator, double bias, double floor);

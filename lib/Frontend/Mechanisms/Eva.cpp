@@ -59,7 +59,7 @@ struct Eva : MechanismKind {
   mlir::Value build(PartBuilder &of) const override {
     AttnBuilder &b = of.b;
     mlir::IntegerAttr local = of.m.window ? b.integer(*of.m.window->length) : mlir::IntegerAttr();
-    return attn::EvaOp::create(b.builder, of.place, of.output, of.q, of.k, of.v, of.lengths, b.integer(of.m.chunk), local,
+    return attn::EvaOp::create(b.builder, of.place, of.output, /*lse=*/mlir::Type(), of.q, of.k, of.v, of.lengths, b.integer(of.m.chunk), local,
                                b.number(of.m.muWeight), of.scale(), b.unitIf(of.m.excludeLocal), b.unitIf(of.m.mass), of.causal())
         .getOutput();
   }

@@ -35,6 +35,18 @@ EvaSummaries HostBuilder::allocateSummaries(const Problem &problem, const EvaSha
   return {means, values, allocateSummaries(problem, shape, 0), Value()};
 }
 
+/// Where the logarithms of the sums of rows go; null: nobody asks for them.
+Value HostBuilder::placeSums(Value lse, const Problem &problem) {
+  if (!lse || lse.use_empty())
+    return Value();
+  if (missing.remove(lse))
+    return memory(lse);
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value query = problem.query.memory;
+  return workspaces[lse] = site.workspace({dynamic, problem.heads(), dynamic}, {host.dim(query, 0), tokenCount(host, query)});
+}
+
 LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
   Problem problem = startProblem();
   problem.causal = op.getCausal();
@@ -45,6 +57,7 @@ LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
   EvaSummaries summaries = allocateSummaries(problem, shape);
   if (failed(buildAll(evaSummaryRegions(problem, shape, summaries))))
     return failure();
+  summaries.lse = placeSums(op.getLse(), problem);
   return buildKernel(evaMixRegion(problem, shape, summaries));
 }
 
@@ -103,6 +116,7 @@ LogicalResult HostBuilder::writeMix(attn::EvaMixOp op, const Output &output) {
   FailureOr<EvaSummaries> summaries = readSummaries(op);
   if (failed(summaries))
     return failure();
+  summaries->lse = placeSums(op.getLse(), problem);
   return buildKernel(evaMixRegion(problem, EvaShape(problem, mixOptions(op)), *summaries));
 }
 
@@ -110,7 +124,7 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   Problem problem = startProblem();
   problem.causal = op.getCausal();
   EvaMixGradient mix;
-  if (failed(readMechanism(op, problem, Output())) || failed(readAll({{op.getCotangent(), &mix.cotangent}})))
+  if (failed(readMechanism(op, problem, Output())) || failed(readAll({{op.getCotangent(), &mix.cotangent}, {op.getOutput(), &mix.output}})))
     return failure();
   FailureOr<EvaSummaries> summaries = readSummaries(op);
   if (failed(summaries))
@@ -119,12 +133,9 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   int64_t heads = problem.heads(), dv = problem.valueWidth();
-  SmallVector<Value> sizes{host.dim(problem.query.memory, 0), host.dim(problem.query.memory, 2)};
-  mix.summaries = *summaries, mix.summaries.lse = site.workspace({dynamic, heads, dynamic}, sizes);
-  mix.output = {site.workspace({dynamic, heads, dynamic, dv}, sizes), 0, heads, dv, {}};
-  problem.output = Output{mix.output.memory, 0, std::nullopt};
-  if (failed(buildKernel(evaMixRegion(problem, shape, mix.summaries))))
-    return failure();
+  mix.summaries = *summaries, mix.summaries.lse = memoryOf(op.getLse());
+  if (!mix.summaries.lse)
+    return op.emitOpError() << "expected sums that attn.eva_mix makes in the same function, or an argument, but got others (not supported yet)";
   mix.tokens.query = allocateTokens(op.getQueryGradient(), problem.query);
   if (shape.options.local) {
     mix.tokens.key = allocateTokens(op.getKeyGradient(), problem.key);
@@ -138,7 +149,7 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   bool isAllRead = mix.tokens.query.memory && mix.tokens.key.memory && mix.tokens.value.memory && mix.means;
   if (isAllRead && sumsJointly(problem, shape)) {
     auto ofParts = [&](int64_t width) {
-      return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(evaParts), sizes.front(), shape.chunkCount.onHost(host)});
+      return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(evaParts), host.dim(problem.query.memory, 0), shape.chunkCount.onHost(host)});
     };
     mix.meanParts = ofParts(problem.width()), mix.valueParts = ofParts(dv);
   }

@@ -187,7 +187,7 @@ public:
       : op(op), heads(headsOf(op.getQuery())), loops(builder, op.getLoc(), {headsOf(op.getKey()), heads}),
         places{static_cast<int64_t>(op.getChunk()), op.getLocal(), loops.placeOf(op.getQuery(), 2),
                loops.placeOf(op.getKey(), 2)} {}
-  Value lower();
+  Results lower();
 
 private:
   /// Logits, −∞ where a query does not read, and what they weigh.
@@ -248,7 +248,7 @@ Mix::Side Mix::chunks() {
   return {{logits, over("bhiy")}, loops.named(op.getSummary(), "bhyv"), 'y'};
 }
 
-Value Mix::lower() {
+Results Mix::lower() {
   SmallVector<Side> sides = {chunks()};
   if (places.local)
     sides.push_back(localKeys());
@@ -272,10 +272,16 @@ Value Mix::lower() {
         {loops.sum(over("bhiv") + side.letter, over("bhiv"), {weights, side.values}, product), over("bhiv")});
   }
   auto plus = [](Point, ArrayRef<Number> x) { return x[0] + x[1]; };
-  Value output = loops.map(
-      over("bhiv"), {added(totals, plus), added(sums, plus)},
-      [](Point, ArrayRef<Number> x) { return select(!x[1].isZero(), x[0] / x[1], 0); }, elementOf(op.getOutput()));
-  return loops.flat(output, "bhiv", heads);
+  Named sum = added(sums, plus);
+  Value output = loops.flat(loops.map(
+                                over("bhiv"), {added(totals, plus), sum},
+                                [](Point, ArrayRef<Number> x) { return select(!x[1].isZero(), x[0] / x[1], 0); }, elementOf(op.getOutput())),
+                            "bhiv", heads);
+  if (!op.getLse())
+    return {output};
+  // The logarithm of 0 is −∞, and −∞ the maximum.
+  Value lse = loops.map(over("bhi"), {largest, sum}, [](Point, ArrayRef<Number> x) { return x[0] + log(x[1]); });
+  return {output, loops.flat(lse, "bhi", heads)};
 }
 
-Results attune::raise::lower(OpBuilder &builder, attn::EvaMixOp op) { return {Mix(builder, op).lower()}; }
+Results attune::raise::lower(OpBuilder &builder, attn::EvaMixOp op) { return Mix(builder, op).lower(); }

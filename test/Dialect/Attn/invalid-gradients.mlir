@@ -272,9 +272,9 @@ func.func @f(%x: tensor<1x4x12x4xf32>, %s: !s, %i: !i) {
 !x = tensor<1x2x16x4xf32>
 !m = tensor<1x2x2x4xf32>
 // A92
-func.func @f(%x: !x, %m: !m, %w: tensor<1x2x2xf32>) {
+func.func @f(%x: !x, %m: !m, %w: tensor<1x2x2xf32>, %l: tensor<1x2x16xf32>) {
   // expected-error @below {{expected mean gradient of 1x2x2x4, but got 1x2x3x4}}
-  %q, %k, %v, %a, %b = attn.eva_mix_gradient %x, %x, %x, %x summaries(%m, %m, %w : !m, !m, tensor<1x2x2xf32>) {chunk = 8 : i64, scale = 1.0 : f64}
+  %q, %k, %v, %a, %b = attn.eva_mix_gradient %x, %x, %x, %x of(%x, %l : !x, tensor<1x2x16xf32>) summaries(%m, %m, %w : !m, !m, tensor<1x2x2xf32>) {chunk = 8 : i64, scale = 1.0 : f64}
       : !x, !x, !x, !x -> !x, !x, !x, tensor<1x2x3x4xf32>, !m
   return
 }

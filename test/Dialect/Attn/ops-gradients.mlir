@@ -125,9 +125,18 @@ func.func @sketch(%k: tensor<2x2x200x64xf32>, %c: tensor<2x4x200x32xf32>, %s0: t
 }
 
 func.func @eva(%q: tensor<1x2x128x64xf32>, %k: tensor<1x2x128x64xf32>, %v: tensor<1x2x128x64xf32>, %c: tensor<1x2x128x64xf32>,
-               %mean: tensor<1x2x16x64xf32>, %beta: tensor<1x2x16x64xf32>, %w: tensor<1x2x16xf32>, %m: tensor<1x2x16x64xf32>, %b: tensor<1x2x16x64xf32>) {
-  // CHECK: attn.eva_mix_gradient %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} summaries({{.*}}) {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
-  %q1, %k1, %v1, %m1, %b1 = attn.eva_mix_gradient %q, %k, %v, %c summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
+               %mean: tensor<1x2x16x64xf32>, %beta: tensor<1x2x16x64xf32>, %w: tensor<1x2x16xf32>, %m: tensor<1x2x16x64xf32>, %b: tensor<1x2x16x64xf32>,
+               %o: tensor<1x2x128x64xf32>, %l: tensor<1x2x128xf32>) {
+  // CHECK: attn.eva {{.*}} -> tensor<1x2x128x64xf32>, lse tensor<1x2x128xf32>
+  %e, %s = attn.eva %q, %k, %v {chunk = 8 : i64, local = 32 : i64, mu_weight = 1.0 : f64, scale = 1.250000e-01 : f64}
+      : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32> -> tensor<1x2x128x64xf32>, lse tensor<1x2x128xf32>
+  // CHECK: attn.eva_mix {{.*}} -> tensor<1x2x128x64xf32>, lse tensor<1x2x128xf32>
+  %x, %y = attn.eva_mix %q, %k, %v summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
+      {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
+      : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32> -> tensor<1x2x128x64xf32>, lse tensor<1x2x128xf32>
+  // CHECK: attn.eva_mix_gradient %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} of(%{{.*}}, %{{.*}} : {{.*}}) summaries({{.*}}) {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
+  %q1, %k1, %v1, %m1, %b1 = attn.eva_mix_gradient %q, %k, %v, %c of(%o, %l : tensor<1x2x128x64xf32>, tensor<1x2x128xf32>)
+      summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
       {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
       : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>
       -> tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
