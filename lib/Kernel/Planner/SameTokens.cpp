@@ -17,7 +17,7 @@ using namespace attune::kernel;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// The features that rows are made of, and those whose map the rows are a gradient behind: of which tokens.
+/// The features that rows are made of, by a map or a softmax over the sequence, and those whose map the rows are a gradient behind: of which tokens.
 static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
   llvm::SmallSetVector<Value, 4> tokens;
   SmallVector<Value> left{value};
@@ -26,7 +26,7 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
     const TermRule *rule = op ? ruleOf(op) : nullptr;
     if (!rule)
       continue;
-    if (isa<attn::MapOp, attn::MapGradientOp>(op))
+    if (isa<attn::MapOp, attn::MapGradientOp, attn::SequenceSoftmaxOp>(op))
       tokens.insert(op->getOperand(0));
     for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
       if (side == Side::Rows)
