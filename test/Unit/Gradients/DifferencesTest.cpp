@@ -41,8 +41,8 @@ std::string textOf(const Case &test) { return std::string(head) + test.yaml; }
 
 class Differences : public testing::TestWithParam<Case> {};
 
-TEST_P(Differences, OfEveryTensor) {
-  Problem problem(textOf(GetParam()));
+static void compare(const Case &test, bool compiled) {
+  Problem problem(textOf(test), /*seed=*/1, compiled);
   ASSERT_TRUE(problem.backward);
   Arrays gradients = problem.gradients(problem.drawn);
   double given = 0;
@@ -50,7 +50,7 @@ TEST_P(Differences, OfEveryTensor) {
     given = std::max(given, norm(problem.drawn.at(cotangent.name)));
   ASSERT_EQ(gradients.size(), gradientNames(problem.spec).size());
   for (const std::string &name : gradientNames(problem.spec)) {
-    if (!GetParam().only.empty() && !llvm::is_contained(GetParam().only, name))
+    if (!test.only.empty() && !llvm::is_contained(test.only, name))
       continue;
     SCOPED_TRACE(name);
     const Array &gradient = gradients.at(name);
@@ -64,6 +64,9 @@ TEST_P(Differences, OfEveryTensor) {
     EXPECT_NEAR(product, expected, tolerance * std::max({std::abs(expected), norm(gradient), 1e-3 * given}));
   }
 }
+
+TEST_P(Differences, OfEveryTensor) { compare(GetParam(), /*compiled=*/false); }
+TEST_P(Differences, OfEveryTensorAsCompiled) { compare(GetParam(), /*compiled=*/true); }
 
 static const Case cases[] = {
     {"Softmax", "batch: 2\nqueries: 6\nkeys: 9\nheads: 4\nkv_heads: 2\nhead_dim: 4\nvalue_dim: 3\nmechanism: {kind: softmax}\n"},
@@ -85,6 +88,11 @@ static const Case cases[] = {
     {"Cosformer", "batch: 2\nqueries: 6\nheads: 2\nhead_dim: 4\nmechanism: {kind: kernel, feature_map: {kind: cosformer, max_position: 8}}\n"},
     {"Focused", "batch: 2\nqueries: 6\nkeys: 9\nheads: 4\nkv_heads: 2\nhead_dim: 4\nmechanism: {kind: kernel, feature_map: {kind: focused, power: 2.5, epsilon: 0.1}}\n"},
     {"Favor", "batch: 2\nqueries: 6\nkeys: 9\nheads: 4\nkv_heads: 2\nhead_dim: 4\nmechanism: {kind: kernel, feature_map: {kind: favor, features: 5}}\n"},
+    {"FavorWindow", "batch: 2\nqueries: 8\nheads: 4\nkv_heads: 2\nhead_dim: 4\ncausal: true\nkey_lengths: true\n"
+                    "mechanism: {kind: kernel, feature_map: {kind: favor, features: 5}, window: {length: 4}}\n"},
+    {"PowersWindow", "batch: 2\nqueries: 12\nheads: 2\nhead_dim: 4\n"
+                     "mechanism: {kind: kernel, feature_map: {kind: focused, power: 12, epsilon: 1.0e-4}, window: {grid: [3, 4], size: [3, 2]}, "
+                     "denominator: {bias: 0.1, floor: 0.5}}\n"},
     {"FavorPerHead", "batch: 2\nqueries: 6\nheads: 4\nkv_heads: 2\nhead_dim: 4\ncausal: true\n"
                      "mechanism: {kind: kernel, feature_map: {kind: favor, features: 5, per_head: true, stabilizer: max}}\n"},
     {"FavorEpsilon", "batch: 2\nqueries: 6\nkeys: 9\nheads: 2\nhead_dim: 4\nmechanism: {kind: kernel, feature_map: {kind: favor, features: 5, epsilon: 0.1}}\n", {"v"}},

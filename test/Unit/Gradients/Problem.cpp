@@ -45,10 +45,10 @@ static Array draw(SpecTensor tensor, uint64_t seed) {
   return reference::toArray(drawTensor(tensor, seed), {});
 }
 
-Problem::Problem(const std::string &yaml, uint64_t seed) : spec(parse(yaml)) {
+Problem::Problem(const std::string &yaml, uint64_t seed, bool compiled) : spec(parse(yaml)) {
   module = specToAttn(spec, "probe.yaml", context);
   forward = module->lookupSymbol<mlir::func::FuncOp>(spec.name);
-  mlir::FailureOr<mlir::func::FuncOp> built = graph::buildBackward(forward);
+  mlir::FailureOr<mlir::func::FuncOp> built = graph::buildBackward(forward, /*linear=*/compiled);
   EXPECT_TRUE(mlir::succeeded(built) && mlir::succeeded(mlir::verify(*module))) << yaml;
   backward = mlir::succeeded(built) ? *built : nullptr;
   std::vector<SpecTensor> tensors = inputTensors(spec, Direction::Backward), parameters = parameterTensors(spec);

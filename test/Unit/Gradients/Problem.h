@@ -23,8 +23,8 @@ using Arrays = std::map<std::string, reference::Array>;
 
 /// A spec with `gradients`, its function and the one of its gradients, with drawn tensors: inputs, parameters and gradients of outputs.
 struct Problem {
-  /// The text of a spec with every size known.
-  explicit Problem(const std::string &yaml, uint64_t seed = 1);
+  /// The text of a spec with every size known. `compiled`: the gradients are those that kernels compute, through states and units that cancel.
+  explicit Problem(const std::string &yaml, uint64_t seed = 1, bool compiled = false);
 
   /// The gradients by the names of their tensors, by the backward function.
   Arrays gradients(const Arrays &arrays) const;
