@@ -287,6 +287,8 @@ private:
   mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
+  /// Where a result of the function, or of a part, lies that is still to be written; else such a workspace.
+  Tokens placeFor(mlir::Value value, mlir::Value like);
 
   BuildSite &site;
   const mlir::IRMapping &memories;

@@ -105,6 +105,14 @@ Tokens HostBuilder::workspaceFor(Value value, Value like) {
   return {orKept(value, site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes)), 0, shape[1], shape[3], {}};
 }
 
+Tokens HostBuilder::placeFor(Value value, Value like) {
+  if (!missing.contains(value))
+    return workspaceFor(value, like);
+  Output output = outputOf(value);
+  ArrayRef<int64_t> shape = shapeOf(value);
+  return {output.memory, output.firstHead, shape[1], shape[3], {}};
+}
+
 /// The value whose rows those of a value follow, and which is read as tokens.
 Value HostBuilder::rowsBehind(Value value) {
   Operation *op = value.getDefiningOp();

@@ -32,7 +32,9 @@
 // CHECK:         [[C:%.*]] = load workspace0[batch, head, query : rows, 0 : 8]
 // CHECK:         [[THERE:%.*]] = unless_zero_rows([[Q]], [[C]])
 // CHECK:         [[X:%.*]] = over([[THERE]],
-// CHECK:         sketch_tree_gradient([[X]], [[C]], {{.*}}) {leaves = 2}
+// CHECK:         [[SUM:%.*]] = sketch_tree_gradient([[X]], [[C]], {{.*}}) {leaves = 2}
+// CHECK:         to grad_q[
+// CHECK-NOT:   @sketches_backward_{{.*}}_tokens
 
 // Parts of a result are written where they belong; taps are read by the places of tokens.
 // CHECK-LABEL: region @parts_backward_2_lepe_values

@@ -40,7 +40,7 @@ FailureOr<Tokens> HostBuilder::computeSketchGradient(attn::SketchGradientOp op) 
     return failure();
   Problem problem = startProblem();
   problem.schedule = sketchSchedule(problem.schedule, tokens.width, op.getSize());
-  Tokens result = workspaceFor(op.getResult(), tokens.memory);
+  Tokens result = placeFor(op.getResult(), tokens.memory);
   if (failed(buildKernel(sketchGradientRegion(problem, tokens, cotangent, prepared.sketches.at(op), op.getScale().convertToDouble(), result))))
     return failure();
   return result;

@@ -603,6 +603,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     named = startProblem();
   if (failed(prepare(outputs, reads, later)))
     return failure();
+  if (const Tokens *made = placeOf(value); made && made->memory == output.memory) // where it belongs
+    return success();
   if (tokensFirst)
     named = startProblem();
   SmallVector<WrittenValue, 2> beside; // what comes along for those that read it
