@@ -28,11 +28,18 @@ static Value logarithmOf(TileBuilder &tiles, Value log2, Value held, attn::Denom
 }
 
 namespace {
-struct LogDivisor : Term {
-  explicit LogDivisor(attn::DenominatorAttr guard) : guard(guard) {}
+struct GuardedTerm : Term {
+  explicit GuardedTerm(attn::DenominatorAttr guard) : guard(guard) {}
+
+  void printParameters(raw_ostream &os) const override { os << " {guard = " << guard << '}'; }
+
+  attn::DenominatorAttr guard;
+};
+
+struct LogDivisor : GuardedTerm {
+  using GuardedTerm::GuardedTerm;
 
   StringRef name() const override { return "log_divisor"; }
-  void printParameters(raw_ostream &os) const override { os << " {guard = " << guard << '}'; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value denominator = operands[0]->tile(site);                                                    // [Tq]
@@ -40,8 +47,6 @@ struct LogDivisor : Term {
     kernel::GuardedInUnit guarded = kernel::guardInUnit(tiles, guard, denominator, c);
     return {logarithmOf(tiles, tiles.log2(guarded.divisor), guarded.held, guard)};
   }
-
-  attn::DenominatorAttr guard;
 };
 
 /// Of (c, den, num).
@@ -59,11 +64,10 @@ struct LogDivisorInUnit : LogDivisor {
 };
 
 /// −δ, 0 where lse is that of the floor, or of nothing.
-struct LogDivisorGradient : Term {
-  explicit LogDivisorGradient(attn::DenominatorAttr guard) : guard(guard) {}
+struct LogDivisorGradient : GuardedTerm {
+  using GuardedTerm::GuardedTerm;
 
   StringRef name() const override { return "log_divisor_gradient"; }
-  void printParameters(raw_ostream &os) const override { os << " {guard = " << guard << '}'; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value delta = operands[0]->tile(site), lse = operands[1]->tile(site);                           // [Tq] each
@@ -75,8 +79,6 @@ struct LogDivisorGradient : Term {
     }
     return {tiles.selectEqual(lse, -INFINITY, zero, gradient)};
   }
-
-  attn::DenominatorAttr guard;
 };
 
 /// lse to base 2, +∞ of rows without weights: then shares 2^−unit are 0.
