@@ -40,6 +40,9 @@ struct SequenceCuts {
   mlir::Value partCount(TileBuilder &tiles, mlir::Value all) const;
 };
 
+/// Parts whose sums one kernel of gradients leaves side by side: memory grows by that many times such a sum, and no further.
+inline constexpr int64_t partsOfGradients = 8;
+
 /// The cuts of a problem's sequence.
 SequenceCuts cutsOf(const Problem &problem, int64_t chunk);
 

@@ -149,7 +149,7 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   bool isAllRead = mix.tokens.query.memory && mix.tokens.key.memory && mix.tokens.value.memory && mix.means;
   if (isAllRead && sumsJointly(problem, shape)) {
     auto ofParts = [&](int64_t width) {
-      return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(evaParts), host.dim(problem.query.memory, 0), shape.chunkCount.onHost(host)});
+      return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(partsOfGradients), host.dim(problem.query.memory, 0), shape.chunkCount.onHost(host)});
     };
     mix.meanParts = ofParts(problem.width()), mix.valueParts = ofParts(dv);
   }

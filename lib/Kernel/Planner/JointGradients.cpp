@@ -29,7 +29,7 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-static constexpr SequenceCuts cutsOfTokens{/*parts=*/8, /*perPart=*/1, /*chunk=*/512};
+static constexpr SequenceCuts cutsOfTokens{/*parts=*/partsOfGradients, /*perPart=*/1, /*chunk=*/512};
 
 static bool hasParts(Value memory) { return cast<MemRefType>(memory.getType()).getRank() == 5; }
 

@@ -303,9 +303,9 @@ Source Mix::pairsOfChunks() const {
 }
 
 KernelRegion Mix::jointly() {
-  extents()[Axis::Part].count = evaParts;
+  extents()[Axis::Part].count = partsOfGradients;
   Index part = Index::first(Axis::Part), count = shape.blockCount;
-  Stage blocks{Axis::Block, 1, {{"blocks", part * count / evaParts, (part + 1) * count / evaParts, false}}, plan.extents};
+  Stage blocks{Axis::Block, 1, {{"blocks", part * count / partsOfGradients, (part + 1) * count / partsOfGradients, false}}, plan.extents};
   KernelRegion region = stateKernel(plan, "eva_pairs");
   region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
   region.effects = {clearedParts(), stream(blocks, {terms::nothing(), {}, {}, {clearedQueries(), pairsOfBlock(), pairsOfChunks()}})};
@@ -315,7 +315,7 @@ KernelRegion Mix::jointly() {
 KernelRegion Mix::parts() {
   int64_t d = problem.width(), dv = problem.valueWidth(), tile = problem.keyTile();
   Extents &own = extents();
-  own[Axis::Key].size = shape.chunkCount, own[Axis::Part].count = evaParts;
+  own[Axis::Key].size = shape.chunkCount, own[Axis::Part].count = partsOfGradients;
   Source each = term(terms::writtenState(Representation::Plain), {fusion::memory(mix.meanParts, partRows(d)), fusion::memory(mix.valueParts, partRows(dv))});
   SmallVector<SmallVector<int64_t>> shapes{{tile, d}, {tile, dv}};
   Source sums = stream(Stage{Axis::Part, 1, {{"parts", Border::Begin, Border::End, false}}, plan.extents}, {terms::compose(Representation::Plain, shapes), {each}});

@@ -23,10 +23,8 @@ struct EvaMixGradient {
   EvaSummaries summaries;   ///< with lse
   EvaTokenGradients tokens;
   mlir::Value means, values; ///< mean̄ and summarȳ [batch, H, rows, …]
-  mlir::Value meanParts, valueParts; ///< those of parts of the blocks, [evaParts, batch, H, chunks, …]; null: weights are made by each sum for itself
+  mlir::Value meanParts, valueParts; ///< those of parts of the blocks, [part, batch, H, chunks, …]; null: weights are made by each sum for itself
 };
-/// Into how many parts blocks of queries are cut, each of which sums up what reaches the summaries.
-inline constexpr int64_t evaParts = 8;
 /// Whether one kernel makes all sums of the mix, of weights that are made once.
 bool sumsJointly(const Problem &problem, const EvaShape &shape);
 llvm::SmallVector<fusion::KernelRegion, 4> evaMixGradientRegions(const Problem &problem, const EvaShape &shape, const EvaMixGradient &mix);
