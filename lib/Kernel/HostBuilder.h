@@ -225,7 +225,7 @@ private:
   // EVA, its terms and their gradients (Planner/EvaGradients.cpp).
 
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
-  mlir::Value placeSums(mlir::Value lse, const Problem &problem);
+  mlir::Value placeSums(mlir::Value lse, mlir::Value query);
   mlir::Value allocateSummaries(const Problem &problem, const EvaShape &shape, int64_t width);
   EvaSummaries allocateSummaries(const Problem &problem, const EvaShape &shape);
   Tokens allocateTokens(mlir::Value result, const Tokens &like);
@@ -287,7 +287,7 @@ private:
   mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
-  /// Where a result of the function, or of a part, lies that is still to be written; else such a workspace.
+  /// Where a result of the function, or of a part, lies that is still to be written, with nothing behind it; else such a workspace.
   Tokens placeFor(mlir::Value value, mlir::Value like);
 
   BuildSite &site;

@@ -106,9 +106,9 @@ Tokens HostBuilder::workspaceFor(Value value, Value like) {
 }
 
 Tokens HostBuilder::placeFor(Value value, Value like) {
-  if (!missing.contains(value))
+  Output output = missing.contains(value) ? outputOf(value) : Output();
+  if (!output.memory || output.lepe || output.projection)
     return workspaceFor(value, like);
-  Output output = outputOf(value);
   ArrayRef<int64_t> shape = shapeOf(value);
   return {output.memory, output.firstHead, shape[1], shape[3], {}};
 }

@@ -36,15 +36,12 @@ EvaSummaries HostBuilder::allocateSummaries(const Problem &problem, const EvaSha
 }
 
 /// Where the logarithms of the sums of rows go; null: nobody asks for them.
-Value HostBuilder::placeSums(Value lse, const Problem &problem) {
+Value HostBuilder::placeSums(Value lse, Value query) {
   if (!lse || lse.use_empty())
     return Value();
   if (missing.remove(lse))
     return memory(lse);
-  TileBuilder host(site.host, site.loc);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value query = problem.query.memory;
-  return workspaces[lse] = site.workspace({dynamic, problem.heads(), dynamic}, {host.dim(query, 0), tokenCount(host, query)});
+  return workspaces[lse] = allocateNumbers(cast<RankedTensorType>(lse.getType()).getDimSize(1), query, /*window=*/nullptr);
 }
 
 LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
@@ -57,7 +54,7 @@ LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
   EvaSummaries summaries = allocateSummaries(problem, shape);
   if (failed(buildAll(evaSummaryRegions(problem, shape, summaries))))
     return failure();
-  summaries.lse = placeSums(op.getLse(), problem);
+  summaries.lse = placeSums(op.getLse(), op.getQuery());
   return buildKernel(evaMixRegion(problem, shape, summaries));
 }
 
@@ -116,7 +113,7 @@ LogicalResult HostBuilder::writeMix(attn::EvaMixOp op, const Output &output) {
   FailureOr<EvaSummaries> summaries = readSummaries(op);
   if (failed(summaries))
     return failure();
-  summaries->lse = placeSums(op.getLse(), problem);
+  summaries->lse = placeSums(op.getLse(), op.getQuery());
   return buildKernel(evaMixRegion(problem, EvaShape(problem, mixOptions(op)), *summaries));
 }
 

@@ -208,9 +208,9 @@ static SmallVector<SmallVector<int64_t>> shapesOf(attn::SumHeadsOp op, const Reg
   int64_t rows = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
   SmallVector<SmallVector<int64_t>> shapes;
   auto contract = op.getSource().getDefiningOp<attn::ContractOp>();
-  auto features = op.getSource().getDefiningOp<attn::FeatureKeyGradientsOp>();
-  if (features && !draft.host.memoryOf(op.getSource()))
-    for (Value each : features.getResults())
+  Operation *source = op.getSource().getDefiningOp();
+  if (source && tiles > 1 && source->getNumResults() == tiles)
+    for (Value each : source->getResults())
       shapes.push_back({rows, shapeOf(each)[3]});
   else if (contract && sumsQueries(contract) && !draft.host.memoryOf(op.getSource()))
     for (int64_t width : widthsOf(sumsOverQueries(draft, streamOf(contract))))

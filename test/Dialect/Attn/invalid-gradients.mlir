@@ -348,3 +348,25 @@ func.func @f(%a: tensor<1x2x6x8xf32>, %b: tensor<1x2x6x8xf32>) -> tensor<1x2x6x8
   %d = attn.add %s, %b : tensor<1x2x6x8xf32>
   return %s : tensor<1x2x6x8xf32>
 }
+
+// -----
+
+// A5
+func.func @f(%x: tensor<1x2x16x4xf32>) {
+  // expected-error @below {{expected lse of 1x2x16, but got 1x2x8}}
+  %o, %l = attn.eva %x, %x, %x {chunk = 8 : i64, mu_weight = 0.5 : f64, scale = 1.0 : f64} : tensor<1x2x16x4xf32>, tensor<1x2x16x4xf32>, tensor<1x2x16x4xf32>
+      -> tensor<1x2x16x4xf32>, lse tensor<1x2x8xf32>
+  return
+}
+
+// -----
+
+!x = tensor<1x2x16x4xf32>
+!m = tensor<1x2x2x4xf32>
+// A92
+func.func @f(%x: !x, %m: !m, %w: tensor<1x2x2xf32>, %l: tensor<1x2x15xf32>) {
+  // expected-error @below {{expected lse of 1x2x16, but got 1x2x15}}
+  %q, %k, %v, %a, %b = attn.eva_mix_gradient %x, %x, %x, %x of(%x, %l : !x, tensor<1x2x15xf32>) summaries(%m, %m, %w : !m, !m, tensor<1x2x2xf32>) {chunk = 8 : i64, scale = 1.0 : f64}
+      : !x, !x, !x, !x -> !x, !x, !x, !m, !m
+  return
+}
