@@ -133,7 +133,7 @@ private:
   /// Spans of the pieces of a sequence that both passes cut into parts.
   StateMemory allocateSpans(const Problem &problem, attn::CausalReadoutGradientOp op, int64_t heads);
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                        const QuotientRows &quotient, mlir::Value shares, const StateMemory &before, const OpSet &reads);
+                                        const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before, const OpSet &reads);
   QuotientRows allocateQuotient(int64_t heads, attn::CausalReadoutGradientOp op);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
   /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.

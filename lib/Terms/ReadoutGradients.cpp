@@ -17,9 +17,10 @@
 //
 // Token t decays what every pair j < t ≤ i has in common. Of those the products c_ij = p_ij p̄_ij sum up to
 //
-//   ḡ_t = Σ_{i ≥ t} Σ_{j < i} c_ij − Σ_{j ≥ t} Σ_{i > j} c_ij = Σ_{i ≥ t} (⟨a_i, ā_i⟩ − ⟨b_i, b̄_i⟩)
+//   ḡ_t = Σ_{j < t} Σ_{i > j} c_ij − Σ_{i < t} Σ_{j < i} c_ij = ⟨S, S̄⟩ + Σ_{j < t} (⟨b_j, b̄_j⟩ − ⟨a_j, ā_j⟩)        S: before the first token
 //
-// where ā and b̄ leave out the pairs of a token with itself: with strong decay nothing else would be left of either side.
+// where ā and b̄ leave out the pairs of a token with itself: with strong decay nothing else would be left of either side. Sums from the end, which go
+// down from ⟨S, S̄⟩ behind the last token, would have to take off again what that token adds to S and no token decays.
 //
 // Of a quotient o_i = u_i / w_i what reaches both comes from sums over features that ā is made of anyway, w_i = ⟨a_i, ẑ_i⟩ with ẑ_i = z + Σ_{j ≤ i} b_j, and
 // ⟨ō_i, o_i⟩ = ⟨a_i, y_i⟩ with y_i = S ū_i + Σ_{j ≤ i} ⟨ū_i, v_j⟩ b_j, ū_i = ō_i / w_i: then ā_i = y_i + w̄_i ẑ_i.
@@ -167,22 +168,22 @@ struct StateProducts : Term {
 };
 
 //===----------------------------------------------------------------------===//
-// Sums over what stands behind a token
+// Sums over what stands before a token
 //===----------------------------------------------------------------------===//
 
-/// Σ_{i ≥ t} x_i of the rows of a tile, with what those behind it have left.
-struct SuffixSums : Term {
-  StringRef name() const override { return "suffix_sums"; }
+/// Σ_{i < t} x_i of the rows of a tile, with what those before it have left.
+struct PrefixSums : Term {
+  StringRef name() const override { return "prefix_sums"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site), behind = operands[1]->tiles(site).front();                   // [T] or [T, m]; [1] or [m]
+    Value x = operands[0]->tile(site), before = operands[1]->tiles(site).front();                   // [T] or [T, m]; [1] or [m]
     SmallVector<int64_t> shape(tiles.shape(x)), square{shape[0], shape[0]};
     if (shape.size() == 2) {
-      Value sums = tiles.exactDot(terms::upToRow(site, shape[0]), x, tiles.constant(shape, 0), /*transposeA=*/true);
-      return {tiles.plus(sums, tiles.expand(behind, 0, shape))};
+      Value sums = tiles.exactDot(terms::upToRow(site, shape[0], -1), x, tiles.constant(shape, 0));  // [T, m]
+      return {tiles.plus(sums, tiles.expand(before, 0, shape))};
     }
-    Value later = tiles.mask(tiles.expand(x, 1, square), 0, {}, {}, tiles.index(0));                // (i, t): x_i for i ≥ t
-    return {tiles.plus(tiles.reduceAdd(later, 0), tile::repeated(tiles, behind, shape))};
+    Value earlier = tiles.mask(tiles.expand(x, 0, square), 0, {}, {}, tiles.index(-1));             // (t, i): x_i for i < t
+    return {tiles.plus(tiles.reduceAdd(earlier, 1), tile::repeated(tiles, before, shape))};
   }
 };
 
@@ -216,5 +217,5 @@ terms::TermPtr terms::pairSums(bool wide, bool transposed) { return std::make_un
 terms::TermPtr terms::valueReadoutGradient(bool wide, bool divides) { return std::make_unique<ValueReadoutGradient>(wide, divides); }
 terms::TermPtr terms::withOwnPairs() { return std::make_unique<WithOwnPairs>(); }
 terms::TermPtr terms::stateProducts(bool divides, bool ofFeatures) { return std::make_unique<StateProducts>(divides, ofFeatures); }
-terms::TermPtr terms::suffixSums() { return std::make_unique<SuffixSums>(); }
+terms::TermPtr terms::prefixSums() { return std::make_unique<PrefixSums>(); }
 terms::StreamedPtr terms::rowTotals(int64_t width, unsigned count) { return std::make_unique<RowTotals>(width, count); }

@@ -213,8 +213,8 @@ TermPtr valueReadoutGradient(bool wide, bool divides);
 TermPtr withOwnPairs();
 /// (state, state): Σ_c S_fc S'_fc, plus z_f z'_f if the states have sums: [m] if `ofFeatures`, else their sum [1].
 TermPtr stateProducts(bool divides, bool ofFeatures);
-/// (x [T] or [T, m], state of `rowTotals`): Σ_{i ≥ t} x_i, of rows behind the tile what the state has.
-TermPtr suffixSums();
+/// (x [T] or [T, m], state of `rowTotals`): Σ_{i < t} x_i, of rows before the tile what the state has.
+TermPtr prefixSums();
 /// (x, …) of `count` operands, [T] with `width` 1 or [T, width]: Σ_t x_t of each.
 StreamedPtr rowTotals(int64_t width, unsigned count);
 

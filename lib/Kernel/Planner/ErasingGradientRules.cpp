@@ -81,7 +81,7 @@ static KernelRegion writtenRegion(RegionDraft &draft, attn::CausalReadoutGradien
   return pass.region(/*reverse=*/false, pass.erasing.step(u, pass.width), storedRows(u, Axis::Key, rows.written.memory));
 }
 
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, Value shares, const StateMemory &before,
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, const DecayShares &shares, const StateMemory &before,
                                ArrayRef<WrittenValue> outputs) {
   ErasingPass pass(draft, op, "key_gradients");
   GradientChunk &chunk = pass.chunk;
@@ -97,7 +97,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   for (const WrittenValue &each : outputs)
     llvm::append_range(stores, everyRowOf(draft, each, pass.chunks.keys()));
   if (shares)
-    stores.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
+    stores.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares.ofKeys));
   KernelRegion region = pass.region(/*reverse=*/true,
                                     pass.erasing.step({{chunk.left(chunk.a, DecaySpan::Since), chunk.u},
                                                        {chunk.left(pass.erasing.erasedFeatures(), DecaySpan::Since), taken}},
@@ -105,6 +105,8 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
                                     stores);
   if (before.matrix)
     pass.chunks.store(region, region.effects.front(), before);
+  if (shares.ofState)
+    storeStateShares(region, op, draft, pass.chunks.keys(), shares.ofState);
   return region;
 }
 
@@ -133,10 +135,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
     Source own = chunk.shares(chunk.a, sums.ofOthers), erasedOnes = chunk.shares(pass.erasing.erasedFeatures(), ofErased);
     stores.push_back(storedRows(term(terms::plus(), {own, erasedOnes}), Axis::Query, shares.ofQueries));
   }
-  KernelRegion region = pass.region(/*reverse=*/false, pass.erasing.step(chunk.v, pass.width), stores);
-  if (shares.ofState)
-    storeStateShares(region, op, draft, pass.chunks.keys(), shares.ofState);
-  return region;
+  return pass.region(/*reverse=*/false, pass.erasing.step(chunk.v, pass.width), stores);
 }
 
 LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
@@ -148,7 +147,7 @@ LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::Ca
     (resultBehind(each.value, op).getResultNumber() == 2 ? ofValues : others).push_back(each);
   RegionDraft written(*this, problem, RegionPlanner::OfAll, reads), keys(*this, problem, RegionPlanner::OfAll, reads),
       queries(*this, problem, RegionPlanner::OfAll, reads);
-  if (failed(buildKernel(writtenRegion(written, op, rows))) || failed(buildKernel(keysRegion(keys, op, rows, shares.ofKeys, before, ofValues))))
+  if (failed(buildKernel(writtenRegion(written, op, rows))) || failed(buildKernel(keysRegion(keys, op, rows, shares, before, ofValues))))
     return failure();
   return buildKernel(queriesRegion(queries, op, rows, shares, others));
 }

@@ -117,8 +117,8 @@ Source kernel::shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDr
 
 void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory,
                               const Index &unless) {
-  Source products = term(terms::stateProducts(static_cast<bool>(op.getSum()), decaysChannels(op.getDecay())),
-                         {region.effects.front(), cotangentOfState(op, draft, at)});
+  Source before = draft.host.stateOf(op.getInitialState(), op.getInitialSum(), featureWidths(op.getKeyFeatures()), at);
+  Source products = term(terms::stateProducts(static_cast<bool>(op.getInitialSum()), decaysChannels(op.getDecay())), {region.effects.front(), before});
   Dimension columns = columnsOf(cast<MemRefType>(memory.getType()).getDimSize(2));
   if (unless)
     columns.limit = (1 - min(unless, 1)) * columns.count;

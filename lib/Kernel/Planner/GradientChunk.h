@@ -18,7 +18,7 @@ struct DecayShares {
   explicit operator bool() const { return static_cast<bool>(ofQueries); }
 
   mlir::Value ofQueries, ofKeys; ///< ⟨a_i, ā_i⟩ and ⟨b_i, b̄_i⟩ of each row, [batch, H, n], or of each of its features, [batch, H, n, m]
-  mlir::Value ofState;           ///< ⟨S, S̄⟩ behind the last token, [batch, H, 1 or m]; null: the last state has no cotangent
+  mlir::Value ofState;           ///< ⟨S, S̄⟩ before the first token, [batch, H, 1 or m]; null: S is 0
 };
 
 /// What the pass over queries leaves of a quotient for that over keys: g and w̄ of each row [batch, H, n], or δ in the place of w̄ where there are units;
@@ -79,7 +79,8 @@ fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::
 fusion::Source cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
 /// The part of them that each query head begins with: their sum over those that share a state is the cotangent.
 fusion::Source shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
-/// Stores ⟨S, S̄⟩ of the state that a region of chunks carries in the end, `unless` that is above 0; null: always.
+/// Stores ⟨S, S̄⟩ of the state before the first token, of which a region of chunks from the last down carries the cotangent, `unless` that is above
+/// 0; null: always.
 void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory,
                       const fusion::Index &unless = {});
 /// The result of a reduction that a value is made of.

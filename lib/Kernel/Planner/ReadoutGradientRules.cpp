@@ -8,7 +8,7 @@
 //
 //   queries:  parallel over (batch, head), chunks from the first on:    ā, then S += Bᵀ V, z += Bᵀ 1
 //   keys:     parallel over (batch, head), chunks from the last down:   b̄, v̄, then R += Aᵀ ū, ζ += Aᵀ w̄
-//   decay:    parallel over (batch, head of the decay), from the last:  ḡ_t = Σ_{i ≥ t} (⟨a_i, ā_i⟩ − ⟨b_i, b̄_i⟩)
+//   decay:    parallel over (batch, head of the decay), from the first: ḡ_t = ⟨S, S̄⟩ + Σ_{j < t} (⟨b_j, b̄_j⟩ − ⟨a_j, ā_j⟩)
 //
 // The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
 // numbers of rows that the first two leave.
@@ -23,6 +23,7 @@
 
 #include "HostBuilder.h"
 #include "Pieces.h"
+#include "Regions/BatchSums.h"
 #include "Regions/ChunkStage.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
@@ -73,8 +74,6 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
     step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares.ofQueries));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
-  if (shares.ofState)
-    storeStateShares(region, op, draft, keys, shares.ofState, chunks.inOtherParts(region, /*reverse=*/false));
   return region;
 }
 
@@ -112,7 +111,7 @@ static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradi
 }
 
 /// The stage of the second pass, with what it stores of each chunk, and of the state before the first token.
-static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, Value shares, const StateMemory &before,
+static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before,
                                const StateMemory &pieces, OutputsOfKeys outputs) {
   if (draft.host.groups().inUnits(op))
     return logKeysRegion(draft, op, quotient, pieces, outputs);
@@ -134,15 +133,17 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   StepForm step = rowSums(chunk, op, draft, keys);
   step.outputs = outputs(ofKeys, ofValues);
   if (shares)
-    step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares));
+    step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares.ofKeys));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "key_gradients";
   if (before.matrix)
     chunks.store(region, region.effects.front(), before, /*reverse=*/true);
+  if (shares.ofState)
+    storeStateShares(region, op, draft, keys, shares.ofState, chunks.inOtherParts(region, /*reverse=*/true));
   return region;
 }
 
-/// ḡ of the tokens of each head that has a decay of its own; of a decay of the head their sum over batch and tokens.
+/// ḡ of the tokens of each head that has a decay of its own; of a decay of the head their sums over the tokens of each entry, [batch, heads, 1].
 static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const DecayShares &given, Value result) {
   const Problem &problem = draft.problem;
   int64_t rank = cast<RankedTensorType>(op.getDecay().getType()).getRank(), width = rank == 4 ? shapeOf(op.getDecay())[3] : 1;
@@ -155,21 +156,23 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
   SmallVector<int64_t> shape{problem.keyTile()};
   if (rank == 4)
     shape.push_back(width);
-  Source shares = term(terms::minus(), {read(given.ofQueries), read(given.ofKeys)});
-  if (problem.heads() != problem.sharedHeads())
-    shares = stream(membersOf(draft.plan, Axis::SharedHead, problem.heads() / problem.sharedHeads()),
-                    {terms::compose(Representation::Plain, {shape}), {shares}});
+  Source shares = term(terms::minus(), {read(given.ofKeys), read(given.ofQueries)});
+  auto ofMembers = [&](Source each, ArrayRef<int64_t> shape) {
+    if (problem.heads() == problem.sharedHeads())
+      return each;
+    SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(shape)};
+    return stream(membersOf(draft.plan, Axis::SharedHead, problem.heads() / problem.sharedHeads()), {terms::compose(Representation::Plain, shapes), {each}});
+  };
+  shares = ofMembers(shares, shape);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source ofTokens = term(terms::suffixSums(), {shares, state});
-  if (!op.getInitialState()) // there is nothing that the first token decays, and what its sum leaves is rounding
-    ofTokens = term(terms::minus(), {ofTokens, term(terms::rowsBefore(Axis::Key, Index(1)), {ofTokens})});
+  Source ofTokens = term(terms::prefixSums(), {shares, state});
   if (problem.lengths || rank == 1) // a sum over tokens has no rows past the last one
     ofTokens = term(terms::existing(Axis::Key), {ofTokens});
   Stage stage = ChunkStage(problem).stage();
-  stage.state = state, stage.reverse = true;
+  stage.state = state;
   Axis head = problem.heads() == problem.sharedHeads() ? Axis::Head : Axis::SharedHead;
   if (given.ofState)
-    stage.begin = fusion::memory(given.ofState, {entryOf(Axis::Batch), {head, 1, 0, problem.heads() / problem.sharedHeads()}, columnsOf(width)});
+    stage.begin = ofMembers(fusion::memory(given.ofState, {entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(width)}), {width});
   KernelRegion region{problem.name, "decay_gradients", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {head, tile::Axis::Head}}, draft.plan.extents, {}};
   if (rank > 1) {
     StepForm step{terms::rowTotals(width, 1), {shares}};
@@ -184,10 +187,7 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
   if (stage.begin)
     stage.begin = term(terms::blocks(), {stage.begin, term(terms::scale(0), {stage.begin})});
   Source ofEntry = term(terms::select({1}), {stream(stage, {terms::rowTotals(1, 2), {shares, ofTokens}})});
-  Stage entries{Axis::Batch, 1, {{"entries", Border::Begin, Border::End, false}}, draft.plan.extents};
-  Source sum = stream(entries, {terms::compose(Representation::Plain, {{1}}), {ofEntry}});
-  region.grid.erase(region.grid.begin());
-  region.outputs = {{sum, result, {{head, 1, 0, 1, 1}}}};
+  region.outputs = {{ofEntry, result, {entryOf(Axis::Batch), entryOf(head), columnsOf(1)}}};
   return region;
 }
 
@@ -253,7 +253,7 @@ StateMemory HostBuilder::allocateSpans(const Problem &problem, attn::CausalReado
 }
 
 LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
-                                             const QuotientRows &quotient, Value shares, const StateMemory &before, const OpSet &reads) {
+                                             const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before, const OpSet &reads) {
   StateMemory pieces;
   if (problem.split) {
     RegionDraft rows(*this, problem, RegionPlanner::OfAll, reads);
@@ -314,7 +314,7 @@ DecayShares HostBuilder::allocateShares(attn::CausalReadoutGradientOp op) {
   auto rows = [&] { return channels ? allocateRows(op.getKeyFeatures(), heads, features).memory : allocateNumbers(heads, op.getKeyFeatures()); };
   DecayShares shares{rows(), rows(), Value()};
   TileBuilder host(site.host, site.loc);
-  if (op.getState())
+  if (op.getInitialState())
     shares.ofState = site.workspace({ShapedType::kDynamic, heads, channels ? features : 1}, host.dim(rowsOf(op.getKeyFeatures()).memory, 0));
   return shares;
 }
@@ -415,7 +415,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
     }
     if (asksQueries && failed(buildKernel(queriesRegion(draft, op, ofQueries, shares, quotient, pieces))))
       return failure();
-    if (asksKeys && failed(writeKeyGradients(problem, op, ofKeys, quotient, shares.ofKeys, ofHeads, reads)))
+    if (asksKeys && failed(writeKeyGradients(problem, op, ofKeys, quotient, shares, ofHeads, reads)))
       return failure();
   }
   if (ofHeads.matrix != before.matrix && failed(writeStateSums(problem, ofHeads, before)))
@@ -425,7 +425,13 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.split = false;
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
-  return buildKernel(decayRegion(draft, op, shares, ofDecay));
+  if (cast<RankedTensorType>(op.getDecay().getType()).getRank() > 1)
+    return buildKernel(decayRegion(draft, op, shares, ofDecay));
+  // Sequences that lie end to end have states of their own: each entry is one by itself.
+  Tokens ofEntries{site.workspace({ShapedType::kDynamic, problem.key.heads, 1}, host.dim(problem.key.memory, 0)), 0, problem.key.heads, 1, {}};
+  if (failed(buildKernel(decayRegion(draft, op, shares, ofEntries.memory))))
+    return failure();
+  return buildKernel(numberSumRegion(problem, ofEntries, 1, ofDecay));
 }
 
 /// What the heads of a group have in memory, added up.

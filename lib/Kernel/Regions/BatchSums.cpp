@@ -192,7 +192,7 @@ KernelRegion kernel::numberSumRegion(const Problem &problem, const Tokens &numbe
   BatchSums sums(problem);
   Extents own = *sums.plan.extents;
   own[Axis::Head].count = numbers.heads;
-  own[Axis::Key] = {numbers.memory, 2};
+  own[Axis::Batch] = {numbers.memory, 0}, own[Axis::Key] = {numbers.memory, 2};
   sums.plan.extents = std::make_shared<Extents>(own);
   sums.grid.push_back({Axis::Head, tile::Axis::Head});
   Source x = fusion::memory(numbers.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key)});
