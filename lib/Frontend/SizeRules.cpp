@@ -21,7 +21,7 @@ void PartSizes::checkEqual(llvm::StringRef field) {
 }
 
 void PartSizes::checkDivisor(llvm::StringRef field, int64_t value) {
-  if (queries && good({field}) && *queries % value != 0)
+  if (queries && !rules.spec.packed && !rules.spec.ragged && good({field}) && *queries % value != 0)
     rules.atValue(path(field), "a divisor of queries = " + std::to_string(*queries), shown(value),
                   "the sequence must be cut into equal blocks");
 }

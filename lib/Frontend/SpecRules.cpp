@@ -137,8 +137,6 @@ static void checkPackedPart(PartRules &of) {
   Support support = m.kind->packed();
   if (support == Support::Never)
     of.atValue("kind", "packed: false with " + kind.str(), "packed: true", "remove `packed`, or take another kind");
-  else if (m.window && !m.window->grid && !m.window->last)
-    of.atKey("window", "no blocks of a window with packed: true", "'window' (not supported yet)", "write `window: {last: …}`, or remove it");
   else if (support != Support::Yes)
     of.atValue("kind", "another mechanism with packed: true", kind.str() + " (not supported yet)",
                "pad the sequences to a batch with `key_lengths`");

@@ -25,6 +25,10 @@ Value fusion::countOf(TileBuilder &tiles, const Extent &extent, Value memory) {
 Value fusion::countOf(const TileSite &site, const Extent &extent) {
   if (extent.size)
     return extent.size.at(site);
+  if (extent.shortLast) {
+    const WindowView &view = site[Axis::Query].view.window ? site[Axis::Query].view : site[Axis::Key].view;
+    return kernel::tokensBelow(site.tiles(), view, site.tiles().dim(site.argument(extent.memory), extent.dimension));
+  }
   return countOf(site.tiles(), extent, extent.memory ? site.argument(extent.memory) : Value());
 }
 

@@ -26,6 +26,7 @@ struct Extent {
   int64_t count = 0;
   mlir::Value lengths = {};   ///< [batch]: entries at or past it do not exist; null: all do
   attn::WindowAttr window = {}; ///< entries are those of a window, each program has one; null: all
+  bool shortLast = false;       ///< and the last window may have fewer
   /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
   std::optional<Axis> causal = std::nullopt;
   int64_t last = 0; ///< and is one of the last so many of these that exist; 0: it may be any

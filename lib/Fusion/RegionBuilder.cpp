@@ -37,7 +37,7 @@ static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridA
   const Extent &extent = (*region.extents)[axis.axis];
   Value count = countOf(host, extent, extent.memory);
   if (const Extent *windows = windowed(region); windows && axis.axis == Axis::Batch)
-    return kernel::multiply(host, count, kernel::windowCount(host, windows->window, windows->memory));
+    return kernel::multiply(host, count, kernel::windowCount(host, windows->window, windows->memory, windows->shortLast));
   if (extent.block)
     return kernel::BlockTiles{extent.block, axis.tile}.count(host, count);
   if (axis.inner) {
@@ -108,7 +108,7 @@ static std::pair<Value, WindowView> batchEntry(const TileSite &site, const Kerne
   if (!windows)
     return {program, {}};
   TileBuilder &tiles = site.tiles();
-  Value count = kernel::windowCount(tiles, windows->window, site.argument(windows->memory));
+  Value count = kernel::windowCount(tiles, windows->window, site.argument(windows->memory), windows->shortLast);
   Value number = arith::RemUIOp::create(tiles.builder, tiles.loc, program, count);
   Value entry = arith::DivUIOp::create(tiles.builder, tiles.loc, program, count);
   return {entry, {windows->window, kernel::originOf(tiles, windows->window, number)}};

@@ -60,6 +60,7 @@ struct Problem {
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
   bool split = false;   ///< chunks of several parts of the sequence (Pieces.h), or pieces of a softmax's keys, side by side
   attn::WindowAttr window; ///< null: the whole sequence
+  bool shortLast = false;  ///< and its last window may be shorter: sequences lie end to end
   mlir::Value lengths; ///< [batch] i32, of the host function; null if all keys exist
 
   int64_t heads() const { return query.heads; }

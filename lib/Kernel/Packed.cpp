@@ -86,6 +86,7 @@ private:
   Value listProgram();
   LogicalResult placeProgram();
   LogicalResult replaceListProgram(Value number);
+  LogicalResult replaceEntryAndNumber(Value number);
   void setGrid();
   void replaceProgram(size_t axis, Value by);
 
@@ -131,6 +132,8 @@ LogicalResult Packer::readGrid() {
     else if (dim.kind != PackedDim::Other || !isNumber(size))
       return refuse("a grid whose axis " + Twine(axis) + " depends on lengths in another way");
   }
+  if (listAxis && list.ofEntries)
+    batchAxis = listAxis;
   return success();
 }
 
@@ -161,7 +164,7 @@ template <typename Test> bool Packer::allPlaces(Value value, Test test) {
 
 /// Tokens are loaded and stored at the place of the program's block, and nothing else is known of places and lengths.
 bool Packer::isTokenWise() {
-  if (!listAxis || list.repeats != 1)
+  if (!listAxis || list.repeats != 1 || list.ofEntries)
     return false;
   auto idOf = [&](size_t axis) { return cast<tile::AxisAttr>(kernel.kernel.getGrid()[axis]).getValue(); };
   auto isTokens = [](const PackedDim &dim) { return dim.isTokens(); };
@@ -291,8 +294,28 @@ Value Packer::listProgram() {
   return tiles.sub(id, multiply(tiles, divide(tiles, id, all), all));
 }
 
+/// Where blocks of all entries of the batch are one axis, the kernel knows the entry as its quotient by their number, and the block as the rest.
+LogicalResult Packer::replaceEntryAndNumber(Value number) {
+  auto wanted = cast<tile::AxisAttr>(kernel.kernel.getGrid()[*listAxis]).getValue();
+  bool known = list.repeats == 1;
+  kernel.kernel.walk([&](tile::ProgramIdOp id) {
+    if (id.getAxis() != wanted || own.contains(id))
+      return;
+    for (Operation *user : llvm::make_early_inc_range(id->getUsers())) {
+      known &= isa<arith::DivUIOp, arith::RemUIOp>(user) && user->getOperand(0) == id;
+      if (known)
+        user->getResult(0).replaceAllUsesWith(isa<arith::DivUIOp>(user) ? sequence : number);
+      if (known)
+        user->erase();
+    }
+  });
+  return known ? success() : LogicalResult(refuse("a grid whose blocks are counted in another way"));
+}
+
 /// Puts the number of the program's block in its sequence for the program's place in the list.
 LogicalResult Packer::replaceListProgram(Value number) {
+  if (list.ofEntries)
+    return replaceEntryAndNumber(number);
   if (list.repeats == 1)
     return replaceProgram(*listAxis, number), success();
   auto wanted = cast<tile::AxisAttr>(kernel.kernel.getGrid()[*listAxis]).getValue();
@@ -462,7 +485,8 @@ LogicalResult Packer::pack() {
     return failure();
   if (!listAxis)
     sequence = programAt(*batchAxis);
-  replaceProgram(*batchAxis, sequence);
+  if (!list.ofEntries)
+    replaceProgram(*batchAxis, sequence);
   for (const PackedDim &dim : used) // before all that reads them
     cutOf(dim);
   replaceDims();

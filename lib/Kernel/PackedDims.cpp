@@ -46,6 +46,11 @@ PackedDim kernel::dimOf(Value size) {
     dim.repeats *= *numberOf(product.getRhs());
     return dim;
   }
+  if (auto product = size.getDefiningOp<arith::MulIOp>(); product && dimOf(product.getLhs()).kind == PackedDim::One) {
+    PackedDim dim = dimOf(product.getRhs());
+    dim.ofEntries = true;
+    return dim.isOfAll() ? dim : PackedDim();
+  }
   if (Value tokens = tokensOf(size)) {
     PackedDim dim = dimOf(tokens);
     if (!dim.isTokens())
@@ -102,6 +107,8 @@ Value kernel::countOnHost(TileBuilder &tiles, func::FuncOp host) {
 }
 
 Value kernel::listOnHost(TileBuilder &tiles, func::FuncOp host, Value size) {
+  if (auto product = size.getDefiningOp<arith::MulIOp>(); product && dimOf(size).ofEntries)
+    return listOnHost(tiles, host, product.getRhs());
   if (auto product = size.getDefiningOp<arith::MulIOp>())
     return arith::MulIOp::create(tiles.builder, tiles.loc, listOnHost(tiles, host, product.getLhs()), product.getRhs());
   Value tokens = tokensOf(size);

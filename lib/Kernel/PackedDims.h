@@ -29,6 +29,7 @@ struct PackedDim {
   char letter = 0;     ///< Tokens, Blocks: of q, or of k
   int64_t block = 1;   ///< Blocks: tokens of each
   int64_t repeats = 1; ///< of an axis: so many programs for each of them, all of the first first
+  bool ofEntries = false; ///< of an axis: blocks of all entries of the batch, those of the first one first
 
   bool isTokens() const { return kind == Tokens; }
   bool isBlocks() const { return kind == Blocks; }

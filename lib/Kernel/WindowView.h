@@ -22,8 +22,8 @@ struct WindowView {
   mlir::Value origin;      ///< the memory row of the window's first token; null without a window
 };
 
-/// How many windows a sequence has, of which `memory` holds tokens.
-mlir::Value windowCount(TileBuilder &tiles, attn::WindowAttr window, mlir::Value memory);
+/// How many windows a sequence has, of which `memory` holds tokens; with a last one of what is left, if that may be.
+mlir::Value windowCount(TileBuilder &tiles, attn::WindowAttr window, mlir::Value memory, bool shortLast);
 /// The memory row of the first token of a window.
 mlir::Value originOf(TileBuilder &tiles, attn::WindowAttr window, mlir::Value number);
 

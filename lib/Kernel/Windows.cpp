@@ -44,10 +44,11 @@ Value kernel::tokenCount(TileBuilder &tiles, Value memory) {
   return tiles.dim(memory, cast<MemRefType>(memory.getType()).getRank() - 2);
 }
 
-Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value memory) {
+Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value memory, bool shortLast) {
   if (window.isGrid())
     return tiles.index(window.getGridRows() * window.getGridColumns() / window.getLength());
-  return tiles.div(tokenCount(tiles, memory), window.getLength());
+  Value tokens = tokenCount(tiles, memory);
+  return shortLast ? tiles.ceilDiv(tokens, window.getLength()) : tiles.div(tokens, window.getLength());
 }
 
 Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {

@@ -19,9 +19,10 @@ class Blocks {
 public:
   Blocks(const std::optional<Window> &window, int64_t tokens);
 
-  int64_t count() const { return length == 0 ? 1 : static_cast<int64_t>(tokens.size()) / length; }
+  int64_t count() const { return length == 0 ? 1 : (static_cast<int64_t>(tokens.size()) + length - 1) / length; }
+  /// The last one may be shorter.
   llvm::ArrayRef<int64_t> operator[](int64_t block) const {
-    return llvm::ArrayRef(tokens).slice(block * length, length);
+    return llvm::ArrayRef(tokens).drop_front(block * length).take_front(length);
   }
   /// The block of a query.
   int64_t blockOf(int64_t token) const;

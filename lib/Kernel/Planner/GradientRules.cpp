@@ -163,7 +163,7 @@ Stage kernel::queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
   auto extents = std::make_shared<Extents>(*draft.plan.extents);
   Extent &keys = (*extents)[Axis::Key];
   keys = draft.host.extentOf(seen.keys, seen.lengths);
-  keys.window = draft.problem.window, keys.last = seen.last;
+  keys.window = draft.problem.window, keys.shortLast = draft.problem.shortLast, keys.last = seen.last;
   if (seen.causal)
     keys.causal = Axis::Query;
   (*extents)[Axis::Query].sees = Axis::Key;
@@ -276,6 +276,7 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
   problem.query.heads = shapeOf(reduction->getResult(0))[1];
   int64_t heads = shapeOf(outputs.front().value)[1];
   problem.key.heads = heads, problem.causal = seen.causal, problem.window = seen.window, problem.lengths = memoryOf(seen.lengths);
+  problem.shortLast = seen.window && packed;
   for (const WrittenValue &each : outputs)
     if (shapeOf(each.value)[1] != heads || each.output.lepe || each.output.projection)
       return emitError(each.value.getLoc()) << "expected results of one number of heads from one sum over queries, with nothing behind them "

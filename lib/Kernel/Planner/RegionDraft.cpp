@@ -121,7 +121,7 @@ Stage RegionDraft::keys(const SeenKeys &seen, bool dearSteps) const {
   auto extents = std::make_shared<Extents>(*plan.extents);
   Extent &key = (*extents)[Axis::Key];
   key = host.extentOf(seen.keys, seen.lengths);
-  key.window = problem.window;
+  key.window = problem.window, key.shortLast = problem.shortLast;
   if (seen.causal)
     key.causal = Axis::Query;
   key.last = seen.last;

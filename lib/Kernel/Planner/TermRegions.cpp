@@ -337,6 +337,7 @@ Problem HostBuilder::rowsProblem(const Problem &named, const WrittenValue &first
     problem.key = rowsOf(seen.keys);
   problem.output = first.output;
   problem.causal = seen.causal, problem.window = seen.window, problem.lengths = memoryOf(seen.lengths);
+  problem.shortLast = seen.window && packed;
   return problem;
 }
 

@@ -26,9 +26,9 @@ std::shared_ptr<const Extents> RegionPlanner::makeExtents(Scope scope) const {
   at(Axis::Head).count = problem.heads();
   at(Axis::SharedHead).count = problem.sharedHeads();
   if (scope != OfKeys)
-    at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window};
+    at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window, problem.shortLast};
   if (scope != OfQueries)
-    at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
+    at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window, problem.shortLast};
   if (problem.causal && scope == OfAll)
     at(Axis::Key).causal = Axis::Query;
   at(Axis::Value).count = problem.valueWidth();
