@@ -50,10 +50,6 @@ std::string attune::reference::powerProblem(const AttentionInputs &inputs, const
     return "expected causal and a sketch with a state";
   if (std::string text = heldProblem(inputs, options); !text.empty())
     return text;
-  if (options.localExact && !hasStates)
-    if (std::string text = doesNotDivide("a local block", *options.localExact, "the number of queries", inputs.queries());
-        !text.empty())
-      return text;
   if (options.signs.empty() && options.indices.empty())
     return "";
   std::string text = sketchProblem(options.signs, options.indices, inputs.heads(), inputs.query.size(3), options.size);

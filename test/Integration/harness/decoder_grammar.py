@@ -100,14 +100,15 @@ class DecoderDraw:
     """One spec within the limits."""
 
     def __init__(self, seed, limits):
-        self.choices, self.limits = Choices(seed, "decoder"), limits
+        self.choices, self.limits, self.masks = Choices(seed, "decoder"), limits, Choices(seed, "masks")
         self.name = f"decoder_{seed[0] if isinstance(seed, tuple) else seed}"
 
     def draw(self):
         c = self.choices
         self.family = c.pick([family for family in ("recurrent",) * 5 + ("pairs",) * 2 + ("blocks",) if family in self.limits.families])
         self.packed = self.family == "blocks" or c.once(3)
-        self.causal = self.family == "recurrent" or self.family == "pairs" and not c.once(4)
+        self.causal = self.family == "recurrent" or self.family == "pairs" and not c.once(4) or \
+            self.family == "blocks" and self.masks.once(2)
         self.large = self.limits.large and Choices(c.below(1 << 30), "size").once(LARGE_ONE_IN)
         self.heads_of_all()
         self.projection = self.draw_projection()
@@ -131,7 +132,7 @@ class DecoderDraw:
         self.d, self.dv = c.size(width), c.size(width)
         self.lengths = self.packed_lengths() if self.packed else np.full(1 if self.large else c.between(1, 3), self.length())
         cross = self.projection is None or self.projection["cross"]
-        self.others = self.family != "recurrent" and cross and c.once(2)  # keys of their own
+        self.others = self.family != "recurrent" and cross and c.once(2) and not (self.causal and self.family == "blocks")  # keys of their own
         self.key_lengths = self.lengths
         if self.others:
             self.key_lengths = np.array([self.length() for _ in self.lengths]) if self.packed else np.full_like(self.lengths, self.length())
@@ -227,8 +228,8 @@ class DecoderDraw:
             return self.polysketch() if self.sketches and c.once(2) else self.kernel()
         if self.family == "pairs":
             return c.pick([self.softmax, self.softmax, self.softmax, self.polynomial])()
-        m = c.pick([self.softmax, self.polynomial, self.kernel, self.polysketch, self.effatt])()
-        if m["kind"] in ("softmax", "polynomial", "kernel") and not self.others and c.once(2):
+        m = c.pick([self.softmax, self.polynomial, self.kernel, self.polysketch, self.polysketch if self.causal else self.effatt])()
+        if m["kind"] in ("softmax", "polynomial", "kernel") and not self.others and not m.keys() & {"decay", "erase", "write"} and c.once(2):
             m["window"] = {"length": c.pick([1, 2, 7, 16, 33, 64, 1000])}
         return m
 
