@@ -167,6 +167,6 @@ KernelRegion kernel::sketchGradientRegion(const Problem &problem, const Tokens &
     gradient = term(terms::times(), {gradient, term(terms::atMost(0x1p120), {term(terms::wholePower(matrices.degree() - 1), {length})})});
   KernelRegion region = stateKernel(plan, "sketch_gradient", Axis::Head);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, problem.queryTile()});
-  region.outputs = {{gradient, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(result.width)}}};
+  region.outputs = {{gradient, result.memory, {entryOf(Axis::Batch), {Axis::Head, 1, result.firstHead}, rowsOf(Axis::Query), columnsOf(result.width)}}};
   return region;
 }
