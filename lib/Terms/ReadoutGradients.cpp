@@ -22,8 +22,9 @@
 // where ā and b̄ leave out the pairs of a token with itself: with strong decay nothing else would be left of either side. Sums from the end, which go
 // down from ⟨S, S̄⟩ behind the last token, would have to take off again what that token adds to S and no token decays.
 //
-// Of a quotient o_i = u_i / w_i what reaches both comes from sums over features that ā is made of anyway, w_i = ⟨a_i, ẑ_i⟩ with ẑ_i = z + Σ_{j ≤ i} b_j, and
-// ⟨ō_i, o_i⟩ = ⟨a_i, y_i⟩ with y_i = S ū_i + Σ_{j ≤ i} ⟨ū_i, v_j⟩ b_j, ū_i = ō_i / w_i: then ā_i = y_i + w̄_i ẑ_i.
+// Of a quotient o_i = u_i / w_i what reaches both comes from what ā is made of anyway and from p, w_i = ⟨a_i, z⟩ + Σ_{j ≤ i} p_ij and, with ū_i = ō_i / w_i,
+// ⟨ū_i, u_i⟩ = ⟨a_i, S ū_i⟩ + Σ_{j ≤ i} p_ij ⟨ū_i, v_j⟩. Of pairs of a chunk numerators and denominators so have one rounding, and p̄ of a row of one key is 0 however
+// much its product cancels.
 //
 // Features may lie in several tiles, each with its own rows of a state. States are read in f32, as forwards.
 //

@@ -83,13 +83,15 @@ GradientChunk::Sums GradientChunk::queryGradients(Source state, bool ofOthers) {
 }
 
 GradientChunk::Sums GradientChunk::divide(Source state, bool ofOthers) {
-  Sums z = sums(carried(nullptr, state, terms::DecaySpan::Since, terms::Carried::Sum), visible(term(terms::ones(), {})), b, false, ofOthers);
-  g = term(terms::rowProducts(), {a, z.all});
+  Source p = pairs(), z = carried(nullptr, state, terms::DecaySpan::Since, terms::Carried::Sum);
+  auto weighed = [&](Source before, Source x) {
+    return term(terms::plus(), {term(terms::rowProducts(), {a, std::move(before)}), term(terms::rowProducts(), {p, std::move(x)})});
+  };
+  g = weighed(z, term(terms::ones(), {}));
   u = term(terms::normalize(guard), {term(terms::blocks(), {u, g})});
-  Sums y = sums(carried(u, std::move(state), terms::DecaySpan::Since, terms::Carried::Matrix), cotangents(), b, false, ofOthers);
-  w = term(terms::denominatorGradient(guard), {term(terms::rowProducts(), {a, y.all}), g});
-  auto both = [&](const Source &y, const Source &z) { return y ? term(terms::plusWeighed(), {y, z, w}) : nullptr; };
-  return {both(y.all, z.all), both(y.ofOthers, z.ofOthers)};
+  Source y = carried(u, std::move(state), terms::DecaySpan::Since, terms::Carried::Matrix);
+  w = term(terms::denominatorGradient(guard), {weighed(y, term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v})), g});
+  return sums(term(terms::plusWeighed(), {y, z, w}), cotangents(), b, /*transposed=*/false, ofOthers);
 }
 
 Source GradientChunk::shares(Source x, Source y) const {
