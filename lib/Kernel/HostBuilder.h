@@ -143,8 +143,8 @@ private:
   mlir::LogicalResult writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                            const DecayShares &shares, const StateMemory &before, const OpSet &reads);
   /// What is made of result `number`, summed up over heads that share one.
-  mlir::LogicalResult writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, llvm::ArrayRef<WrittenValue> outputs,
-                                       const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads);
+  mlir::LogicalResult writeSumsOfHeads(const Problem &problem, attn::CausalReadoutGradientOp op, unsigned number, llvm::ArrayRef<WrittenValue> outputs,
+                                       const Tokens &ofHeads, const OpSet &reads);
   mlir::LogicalResult writeHeadSums(const Problem &named, attn::SumHeadsOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeStates(const Problem &named, attn::ReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   /// Where chunks are to leave their last state: nowhere, where no result is made of it. What others still read is not

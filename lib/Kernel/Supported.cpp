@@ -41,12 +41,6 @@ static bool gatesExponents(Operation &op) {
   });
 }
 
-/// Whether some of the heads of queries, keys and values of a readout have others in common.
-static bool sharesHeads(attn::CausalReadoutGradientOp op) {
-  auto heads = [](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
-  return heads(op.getQueryFeatures()) != heads(op.getKeyFeatures()) || heads(op.getKeyFeatures()) != heads(op.getValue());
-}
-
 /// Why gradients of a readout that goes on from a state, or whose last one has a cotangent, have no kernels; empty: they have.
 static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
   bool divides = op.divides();
@@ -87,8 +81,8 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   if (decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
     return "gradients beside a decay of each token";
   auto readout = dyn_cast<attn::CausalReadoutGradientOp>(op);
-  if (readout && readout.getErase() && (readout.divides() || sharesHeads(readout)))
-    return "gradients of what erases beside a denominator, or where query heads share keys";
+  if (readout && readout.getErase() && readout.divides())
+    return "gradients of what erases beside a denominator";
   if (attn::isBackward(function) && leavesRange(op))
     return "gradients of powers of a degree from 32 on";
   if (readout && !readout.getNumerator())

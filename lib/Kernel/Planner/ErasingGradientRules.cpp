@@ -16,6 +16,8 @@
 // with L̄_ij = −⟨v̄_i, U_j⟩ for j < i. v̄ needs what comes behind and x̄ what came before: neither pass can do without rows that another has
 // left, [batch, H, n] times dv twice (U and v̄) and m once (b̄').
 //
+// Every query head has all of this. Where several share keys, what each of them gives to these is added up behind the passes.
+//
 //===----------------------------------------------------------------------===//
 #include "EraseRules.h"
 #include "GradientChunk.h"
@@ -49,7 +51,7 @@ public:
   KernelRegion region(bool reverse, StepForm step, ArrayRef<RegionOutput> outputs) const {
     Stage stage = chunks.stage();
     stage.state = state, stage.reverse = reverse;
-    stage.begin = reverse ? cotangentOfState(op, draft, chunks.keys()) : chunks.stateBefore(sums, draft, Representation::Plain, {}, /*withSums=*/false);
+    stage.begin = reverse ? shareOfCotangent(op, draft, chunks.keys()) : chunks.stateBefore(sums, draft, Representation::Plain, {}, /*withSums=*/false);
     step.outputs.assign(outputs.begin(), outputs.end());
     KernelRegion region = chunks.region(stream(stage, std::move(step)));
     region.suffix = name;
@@ -72,6 +74,7 @@ public:
 /// What passes leave for others.
 struct Rows {
   kernel::Tokens written, values, keys; ///< U, v̄, b̄'
+  kernel::Tokens ofKeys, ofErase;       ///< b̄ and β̄ of each query head, of those that share keys; else no memory
 };
 } // namespace
 
@@ -129,6 +132,8 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   results[0] = {sums.all}, results[1] = {ofKeys}, results[cast<OpResult>(op.getEraseGradient()).getResultNumber()] = {ofErase};
   draft.defineResults(op, results);
   SmallVector<RegionOutput, 4> stores;
+  if (rows.ofKeys)
+    stores = {storedRows(ofKeys, Axis::Key, rows.ofKeys.memory), storedRows(ofErase, Axis::Key, rows.ofErase.memory)};
   for (const WrittenValue &each : outputs)
     llvm::append_range(stores, everyRowOf(draft, each, resultBehind(each.value, op).getResultNumber() == 0 ? pass.chunks.rows() : pass.chunks.keys()));
   if (shares) {
@@ -140,14 +145,33 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
 
 LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                                 const DecayShares &shares, const StateMemory &before, const OpSet &reads) {
+  int64_t features = shapeOf(op.getKeyFeatures())[3];
   Rows rows{allocateRows(op.getValue(), problem.heads(), problem.valueWidth()), allocateRows(op.getValue(), problem.heads(), problem.valueWidth()),
-            allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3])};
-  SmallVector<WrittenValue, 2> ofValues, others;
-  for (const WrittenValue &each : outputs)
-    (resultBehind(each.value, op).getResultNumber() == 2 ? ofValues : others).push_back(each);
+            allocateRows(op.getKeyFeatures(), problem.heads(), features), {}, {}};
+  bool shared = problem.heads() != problem.sharedHeads();
+  if (shared) {
+    rows.ofKeys = allocateRows(op.getKeyFeatures(), problem.heads(), features);
+    rows.ofErase = shapeOf(op.getErase()).size() == 4 ? allocateRows(op.getKeyFeatures(), problem.heads(), features)
+                                                      : Tokens{allocateNumbers(problem.heads(), op.getKeyFeatures()), 0, problem.heads(), 1, {}};
+  }
+  SmallVector<WrittenValue, 2> ofValues, ofQueries, others;
+  for (const WrittenValue &each : outputs) {
+    unsigned number = resultBehind(each.value, op).getResultNumber();
+    (number == 0 ? ofQueries : number == 2 ? ofValues : others).push_back(each);
+  }
+  if (!shared)
+    llvm::append_range(ofQueries, others);
   RegionDraft written(*this, problem, RegionPlanner::OfAll, reads), keys(*this, problem, RegionPlanner::OfAll, reads),
       queries(*this, problem, RegionPlanner::OfAll, reads);
-  if (failed(buildKernel(writtenRegion(written, op, rows))) || failed(buildKernel(keysRegion(keys, op, rows, shares, before, ofValues))))
+  if (failed(buildKernel(writtenRegion(written, op, rows))) ||
+      failed(buildKernel(keysRegion(keys, op, rows, shares, before, shared ? ArrayRef<WrittenValue>() : ofValues))) ||
+      failed(buildKernel(queriesRegion(queries, op, rows, shares, ofQueries))))
     return failure();
-  return buildKernel(queriesRegion(queries, op, rows, shares, others));
+  if (!shared)
+    return success();
+  std::pair<unsigned, Tokens> sums[] = {{1, rows.ofKeys}, {2, rows.values}, {cast<OpResult>(op.getEraseGradient()).getResultNumber(), rows.ofErase}};
+  for (const auto &[number, ofHeads] : sums)
+    if (failed(writeSumsOfHeads(problem, op, number, outputs, ofHeads, reads)))
+      return failure();
+  return success();
 }

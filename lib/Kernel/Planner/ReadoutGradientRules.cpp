@@ -207,7 +207,7 @@ static SmallVector<RegionOutput, 1> outputsOfHeads(Source ofKeys, Source ofValue
   return outputs;
 }
 
-/// Blocks of features that every query head has in memory, added up over those of the shared head at a place.
+/// Blocks of features that every query head has in memory, or a number of each row, added up over those of the shared head at a place.
 static Source sumOverHeads(const RegionDraft &draft, const kernel::Tokens &tokens, ArrayRef<int64_t> widths, int64_t rows) {
   SmallVector<Source> blocks;
   SmallVector<SmallVector<int64_t>> shapes;
@@ -215,8 +215,11 @@ static Source sumOverHeads(const RegionDraft &draft, const kernel::Tokens &token
   for (int64_t width : widths) {
     Dimension columns = columnsOf(width);
     columns.add = column, column += width;
-    blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(Axis::Query), columns}));
-    shapes.push_back({rows, width});
+    SmallVector<Dimension> place{entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(Axis::Query)};
+    shapes.push_back({rows});
+    if (cast<MemRefType>(tokens.memory.getType()).getRank() == 4)
+      place.push_back(columns), shapes.back().push_back(width);
+    blocks.push_back(fusion::memory(tokens.memory, place));
   }
   Stage members = membersOf(draft.plan, Axis::SharedHead, tokens.heads / draft.problem.sharedHeads());
   Source all = blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);
@@ -278,24 +281,22 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
   if (failed(buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
-  for (unsigned number : {1u, 2u}) {
-    Problem sums = problem;
-    sums.query = rowsOf(op.getKeyFeatures()), sums.query.heads = problem.heads();
-    sums.key.heads = number == 1 ? problem.sharedHeads() : ofValues;
-    if (failed(writeSumsOfHeads(sums, op, number, outputs, {keys, values}, reads)))
-      return failure();
-  }
-  return success();
+  if (failed(writeSumsOfHeads(problem, op, 1, outputs, keys, reads)))
+    return failure();
+  return writeSumsOfHeads(problem, op, 2, outputs, values, reads);
 }
 
-LogicalResult HostBuilder::writeSumsOfHeads(const Problem &sums, attn::CausalReadoutGradientOp op, unsigned number, ArrayRef<WrittenValue> outputs,
-                                            const std::pair<Tokens, Tokens> &ofHeads, const OpSet &reads) {
+LogicalResult HostBuilder::writeSumsOfHeads(const Problem &problem, attn::CausalReadoutGradientOp op, unsigned number, ArrayRef<WrittenValue> outputs,
+                                            const Tokens &ofHeads, const OpSet &reads) {
+  Problem sums = problem;
+  sums.query = rowsOf(op.getKeyFeatures()), sums.query.heads = problem.heads();
+  sums.key.heads = shapeOf(op.getResult(number))[1];
   RegionDraft summed(*this, sums, RegionPlanner::OfQueries, reads);
   limitRows(summed);
-  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
-  Tiles keys = blocksOf(sumOverHeads(summed, ofHeads.first, widths, sums.queryTile()), widths.size());
-  Tiles values{sumOverHeads(summed, ofHeads.second, ofHeads.second.width, sums.queryTile())};
-  summed.defineResults(op, {Tiles(), keys, values, Tiles()});
+  SmallVector<int64_t, 2> widths = number == 1 ? featureWidths(op.getKeyFeatures()) : SmallVector<int64_t, 2>{ofHeads.width};
+  SmallVector<Tiles> results(op.getNumResults());
+  results[number] = blocksOf(sumOverHeads(summed, ofHeads, widths, sums.queryTile()), widths.size());
+  summed.defineResults(op, results);
   KernelRegion region = rowsOfSharedHeads(summed, "head_sums");
   for (const WrittenValue &each : outputs)
     if (resultBehind(each.value, op).getResultNumber() == number)
