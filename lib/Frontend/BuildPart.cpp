@@ -18,14 +18,29 @@ static Value takeHeads(AttnBuilder &b, const Part &part, Value source, int64_t f
   return attn::TakeHeadsOp::create(b.builder, b.at(part, ""), type, source, b.integer(first)).getResult();
 }
 
-/// Those of the part's heads of values, each as often as values share it. A part has whole groups of these, or a share of one.
-static Value repeatHeads(AttnBuilder &b, const Part &part, Value source) {
-  int64_t group = b.spec.heads / *b.spec.qkHeads, count = (part.heads + group - 1) / group;
-  Value own = takeHeads(b, part, source, part.firstHead / group, count);
-  if (count == part.heads)
+/// `count` heads from `first` on, each as often as makes `heads` of them.
+static Value repeatHeads(AttnBuilder &b, const Part &part, Value source, int64_t first, int64_t count, int64_t heads) {
+  Value own = takeHeads(b, part, source, first, count);
+  if (count == heads)
     return own;
-  auto type = AttnBuilder::withDim(cast<RankedTensorType>(own.getType()), 1, part.heads);
+  auto type = AttnBuilder::withDim(cast<RankedTensorType>(own.getType()), 1, heads);
   return attn::RepeatHeadsOp::create(b.builder, b.at("qk_heads"), type, own).getResult();
+}
+
+/// Those of the part's heads of values, each as often as values share it. A part that has neither whole groups of these nor a share of one has heads side
+/// by side, of each group those that are its own.
+static Value repeatHeads(AttnBuilder &b, const Part &part, Value source) {
+  int64_t group = b.spec.heads / *b.spec.qkHeads, end = part.firstHead + part.heads;
+  bool isShare = part.firstHead / group == (end - 1) / group;
+  if (isShare || (part.firstHead % group == 0 && part.heads % group == 0))
+    return repeatHeads(b, part, source, part.firstHead / group, (part.heads + group - 1) / group, part.heads);
+  SmallVector<Value> groups;
+  for (int64_t head = part.firstHead, next; head < end; head = next) {
+    next = std::min((head / group + 1) * group, end);
+    groups.push_back(repeatHeads(b, part, source, head / group, 1, next - head));
+  }
+  auto type = AttnBuilder::withDim(cast<RankedTensorType>(source.getType()), 1, part.heads);
+  return attn::ConcatHeadsOp::create(b.builder, b.at("qk_heads"), type, groups, /*execution=*/{}).getResult();
 }
 
 /// The query heads of a part and the key-value heads that serve them.

@@ -45,13 +45,6 @@ static void checkQkHeads(RuleReporter &rules) {
   if (rules.good({"causal", "mechanism", "parts"}) && (isOther || !spec.causal))
     rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? other->mechanism.name().str() : "causal: false",
                 "write `kv_heads` for heads that share keys and values");
-  for (const Part &part : spec.parts) {
-    int64_t group = rules.good({"heads", "qk_heads"}) ? spec.heads / *spec.qkHeads : 1, last = part.firstHead + part.heads - 1;
-    bool whole = part.firstHead % group == 0 && part.heads % group == 0;
-    if (rules.good({part.path + "heads"}) && !whole && part.firstHead / group != last / group)
-      rules.atValue(part.path + "heads", "a multiple of heads / qk_heads = " + std::to_string(group), shown(part.heads),
-                    "a part of heads that share q and k with another part is not supported yet");
-  }
 }
 
 /// S16: rope turns pairs of channels.

@@ -10,7 +10,7 @@
 //
 //     place(x, 0) + place(y, G) + … = concat(x, y, …)
 //
-// in which nothing is added, and each part is written where it belongs.
+// in which nothing is added, and each part is written where it belongs. Where several parts place the same heads, these alone are added.
 //
 //===----------------------------------------------------------------------===//
 #include "GatherParts.h"
@@ -22,27 +22,70 @@ using namespace attune;
 
 static int64_t headsOf(Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); }
 
-/// The heads that a sum is made of, in their order; none if others are among them, or not each head is placed once.
-static SmallVector<attn::PlaceHeadsOp> placedIn(Value sum) {
-  SmallVector<attn::PlaceHeadsOp> parts;
+namespace {
+/// Heads of a sum that come from all heads of a value.
+struct Placed {
+  Value source;
+  int64_t first;
+
+  int64_t end() const { return first + headsOf(source); }
+};
+} // namespace
+
+/// The heads that a sum is made of; none if others are among them, or nothing is placed.
+static SmallVector<Placed> placedIn(Value sum) {
+  SmallVector<Placed> parts;
   SmallVector<Value> values{sum};
+  bool places = false;
   while (!values.empty()) {
     Operation *op = values.pop_back_val().getDefiningOp();
-    if (auto add = dyn_cast_or_null<attn::AddOp>(op))
+    if (auto add = dyn_cast_or_null<attn::AddOp>(op)) {
       values.append({add.getLhs(), add.getRhs()});
-    else if (auto place = dyn_cast_or_null<attn::PlaceHeadsOp>(op))
-      parts.push_back(place);
-    else
+    } else if (auto place = dyn_cast_or_null<attn::PlaceHeadsOp>(op)) {
+      places = true;
+      parts.push_back({place.getSource(), static_cast<int64_t>(place.getFirst())});
+    } else if (auto concat = dyn_cast_or_null<attn::ConcatHeadsOp>(op)) {
+      int64_t first = 0;
+      for (Value part : concat.getParts())
+        parts.push_back({part, first}), first = parts.back().end();
+    } else {
       return {};
+    }
   }
-  llvm::sort(parts, [](attn::PlaceHeadsOp a, attn::PlaceHeadsOp b) { return a.getFirst() < b.getFirst(); });
-  int64_t first = 0;
-  for (attn::PlaceHeadsOp part : parts) {
-    if (static_cast<int64_t>(part.getFirst()) != first)
+  return places ? parts : SmallVector<Placed>();
+}
+
+/// The heads from `first` to `end`, of which each part has all or none: the sum of those that have; null if none has.
+static Value sumOf(OpBuilder &builder, Location loc, ArrayRef<Placed> parts, int64_t first, int64_t end) {
+  Value sum;
+  for (const Placed &part : parts) {
+    if (part.first > first || part.end() < end)
+      continue;
+    Value heads = part.source;
+    auto type = cast<RankedTensorType>(heads.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[1] = end - first;
+    if (shape[1] != headsOf(heads))
+      heads = attn::TakeHeadsOp::create(builder, loc, type.clone(shape), heads, builder.getI64IntegerAttr(first - part.first));
+    sum = sum ? attn::AddOp::create(builder, loc, sum.getType(), sum, heads).getResult() : heads;
+  }
+  return sum;
+}
+
+/// What the sum has from each place on at which heads of some part begin or end; none if there are heads that no part has.
+static SmallVector<Value> segmentsOf(OpBuilder &builder, attn::AddOp sum, ArrayRef<Placed> parts) {
+  SmallVector<int64_t> cuts{0, headsOf(sum)};
+  for (const Placed &part : parts)
+    cuts.append({part.first, part.end()});
+  llvm::sort(cuts);
+  cuts.erase(llvm::unique(cuts), cuts.end());
+  SmallVector<Value> segments;
+  for (auto [first, end] : llvm::zip(ArrayRef(cuts).drop_back(), ArrayRef(cuts).drop_front())) {
+    if (llvm::none_of(parts, [&](const Placed &part) { return part.first <= first && part.end() >= end; }))
       return {};
-    first += headsOf(part.getSource());
+    segments.push_back(sumOf(builder, sum.getLoc(), parts, first, end));
   }
-  return first == headsOf(sum) ? parts : SmallVector<attn::PlaceHeadsOp>();
+  return segments;
 }
 
 /// What all that reads the heads does to their numbers is done to those of each part.
@@ -59,11 +102,11 @@ static void moveBefore(attn::ConcatHeadsOp concat, attn::ScaleOp scale) {
 void graph::gatherParts(Block &body) {
   SmallVector<attn::AddOp> sums(body.getOps<attn::AddOp>());
   for (attn::AddOp sum : llvm::reverse(sums)) {
-    SmallVector<attn::PlaceHeadsOp> parts = sum->use_empty() ? SmallVector<attn::PlaceHeadsOp>() : placedIn(sum);
-    if (parts.empty())
-      continue;
+    SmallVector<Placed> parts = sum->use_empty() ? SmallVector<Placed>() : placedIn(sum);
     OpBuilder builder(sum);
-    SmallVector<Value> sources = llvm::map_to_vector(parts, [](attn::PlaceHeadsOp part) -> Value { return part.getSource(); });
+    SmallVector<Value> sources = parts.empty() ? SmallVector<Value>() : segmentsOf(builder, sum, parts);
+    if (sources.empty())
+      continue;
     auto concat = attn::ConcatHeadsOp::create(builder, sum.getLoc(), sum.getType(), sources, attn::ExecutionAttr());
     sum.replaceAllUsesWith(concat.getResult());
     if (concat->hasOneUse())
