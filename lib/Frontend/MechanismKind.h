@@ -50,9 +50,6 @@ protected:
   using MechanismEntry::MechanismEntry;
 };
 
-/// Whether something goes with a mechanism: never, not yet, or yes.
-enum class Support { Never, Planned, Yes };
-
 /// What a part's tokens leave to those after them.
 struct PartState {
   const Spec &spec;
@@ -76,9 +73,9 @@ public:
   virtual bool hasOwnWindow() const { return false; }
   /// At least as many parameters as one has.
   virtual int64_t parametersAtMost(const Mechanism &) const { return 8; }
-  /// Sequences that lie end to end, and a state of the tokens before.
-  virtual Support packed() const { return Support::Planned; }
-  virtual Support state() const { return Support::Never; }
+  /// Whether it goes with sequences that lie end to end, and with a state of the tokens before.
+  virtual bool hasPacked() const { return false; }
+  virtual bool hasState() const { return false; }
   /// Tensors of a state, in f32, in the order of the op's results.
   virtual void addState(const PartState &) const {}
   /// The op.

@@ -40,7 +40,7 @@ static void checkQkHeads(RuleReporter &rules) {
       rules.atValue("qk_heads", "a divisor of heads = " + std::to_string(spec.heads), shown(*spec.qkHeads),
                     "every head of q and k serves the same number of heads of values");
     });
-  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind->state() != Support::Yes; });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.kind->hasState(); });
   bool isOther = other != spec.parts.end();
   if (rules.good({"causal", "mechanism", "parts"}) && (isOther || !spec.causal))
     rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? other->mechanism.name().str() : "causal: false",
@@ -110,7 +110,7 @@ static void checkSequences(RuleReporter &rules) {
     rules.atKey("key_lengths", "no key_lengths with packed: true", "true", "remove it: the offsets say how long a sequence is");
 }
 
-/// S91: what mixes all tokens, or lies in a grid, has no sequences of any length; and S92: what they do not have yet.
+/// S91: what mixes all tokens, or lies in a grid, has no sequences of any length.
 static void checkPackedPart(PartRules &of) {
   const Mechanism &m = of.m;
   if (!of.spec.packed || !of.rules.good({"packed"}))
@@ -127,12 +127,8 @@ static void checkPackedPart(PartRules &of) {
   if (!of.good({"kind"}))
     return;
   llvm::StringRef kind = m.name();
-  Support support = m.kind->packed();
-  if (support == Support::Never)
+  if (!m.kind->hasPacked())
     of.atValue("kind", "packed: false with " + kind.str(), "packed: true", "remove `packed`, or take another kind");
-  else if (support != Support::Yes)
-    of.atValue("kind", "another mechanism with packed: true", kind.str() + " (not supported yet)",
-               "pad the sequences to a batch with `key_lengths`");
 }
 
 /// S73: the sums of exponentials are those of one softmax.
@@ -172,7 +168,7 @@ static void checkState(RuleReporter &rules) {
   Spec &spec = rules.spec;
   if (!spec.hasState() || !rules.good({"state", "causal", "mechanism", "parts"}))
     return;
-  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind->state() != Support::Yes; });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.kind->hasState(); });
   for (const Part &part : spec.parts)
     if (!rules.good({mechanismPath(part, "kind")}))
       return;

@@ -68,7 +68,7 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
   return %o : tensor<1x2x200x16xf32>
 }
 
-// Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the end on.
+// Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the first on.
 // CHECK-LABEL: region @decays_backward_query_gradients grid(batch, head)
 // CHECK:         = stage query step 16 with key
 // CHECK:           = below_diagonal(
@@ -82,9 +82,9 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:         = stage query step 16 reverse with key
 // CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK-LABEL: region @decays_backward_decay_gradients grid(batch, head)
-// CHECK:         = stage query step 16 reverse with key
+// CHECK:         = stage query step 16 with key
 // CHECK:           = minus(
-// CHECK:           = suffix_sums(
+// CHECK:           = prefix_sums(
 // CHECK:           output %{{.*}} to grad_g[batch, head, key : rows
 // CHECK:           carry row_totals(
 func.func @decays(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"},

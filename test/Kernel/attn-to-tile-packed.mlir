@@ -91,10 +91,27 @@ func.func @layer(%x: !x {attn.name = "x"}, %offsets: tensor<?xi32> {attn.offsets
 
 // -----
 
-// Windows would not begin with the sequences.
+// Windows of all sequences are blocks along the axis that the batch has: a program finds its sequence, and its number among that one's.
+// CHECK-LABEL: func.func @windows(
+// CHECK:         %[[WINDOWS:.*]] = arith.divui %{{.*}}, %c4
+// CHECK:         %[[LIST:.*]] = arith.addi %[[WINDOWS]], %{{.*}}
+// CHECK:         tile.launch @windows_softmax grid(%[[LIST]], %{{.*}}, %{{.*}})
+// CHECK-LABEL: tile.kernel @windows_softmax
+// CHECK:         %[[PROGRAM:.*]] = tile.program_id batch
+// CHECK-NOT:     arith.remui
+// CHECK:         %[[NUMBER:.*]] = arith.subi %[[PROGRAM]],
 !h = tensor<1x2x?x8xf32>
-// expected-error @below {{'tile.kernel' op expected a kernel that packed sequences can have, but got a grid whose axis 0 depends on lengths in another way (not supported yet); choose another form with `pin`, or another mechanism}}
 func.func @windows(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets = "qk"}) -> !h {
   %o = attn.softmax %q, %k, %v {scale = 1.0 : f64, window = #attn.window<4>} : !h, !h, !h -> !h
+  return %o : !h
+}
+
+// -----
+
+// An image has a number of tokens.
+!h = tensor<1x2x?x8xf32>
+// expected-error @below {{'tile.kernel' op expected a kernel that packed sequences can have, but got a grid whose axis 0 depends on lengths in another way (not supported yet); choose another form with `pin`, or another mechanism}}
+func.func @image(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets = "qk"}) -> !h {
+  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64, window = #attn.window<2x2 of 4x4>} : !h, !h, !h -> !h
   return %o : !h
 }

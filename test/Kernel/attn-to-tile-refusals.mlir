@@ -158,7 +158,7 @@ func.func @parameter(%w: tensor<4x8x8xf32>) -> tensor<2x8x8xf32> {
 // -----
 
 func.func @erasing(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1x9x8xf32> {
-  // expected-error @below {{expected attention that this version compiles, but got gradients of what erases beside a denominator, or where query heads share keys (not supported yet)}}
+  // expected-error @below {{expected attention that this version compiles, but got gradients of what erases beside a denominator (not supported yet)}}
   // expected-note @below {{--emit attn and run --reference take it}}
   %a, %b, %v, %d = attn.causal_readout_gradient %q, %q, %q erase(%g : tensor<1x1x9xf32>) cotangents(numerator %q : tensor<1x1x9x8xf32> denominator %g : tensor<1x1x9xf32>)
       : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> erase(tensor<1x1x9xf32>)

@@ -31,7 +31,7 @@ def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [Attn_Differ
     * A4: scale is finite and > 0;
     * A5: lse, if asked for, is [batch, H, n];
     * A20: with a window n = N, and its blocks fill the sequence: n is a multiple of a block's length, or the number of
-      tokens of its grid (checked here where n is static, else when the kernel runs);
+      tokens of its grid (checked here where n is static, else when the kernel runs); of packed sequences the last block may be shorter;
     * A53: keys are split only without a window, whose blocks run side by side anyway, and without `last`;
     * A62: `last` is at least 1, and stands with causal and without a window;
     * A63: softcap is finite and > 0;

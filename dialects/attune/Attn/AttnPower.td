@@ -50,8 +50,8 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
     "bool hasStates() { return getInitialState() || getFinalState(); }\n"
     "/// As kernel attention over S(x) ⊗ S(x), with a state in place of weights of pairs; none with local_exact.\n"
     "::llvm::SmallVector<::mlir::Value> decomposeLinear(::mlir::OpBuilder &builder);\n"
-    "/// As `decompose`, with sketches of queries divided by max_j |⟨S(q), S(k_j)⟩|, whose squares are at most 1; where a guard, exact blocks or a\n"
-    "/// state want them as they are, as `decompose` has it.\n"
+    "/// As `decompose`, with sketches of queries divided by max_j |⟨S(q), S(k_j)⟩|, whose squares are at most 1, or, with local_exact, queries by\n"
+    "/// max_j |⟨q, k_j⟩|; where a guard or a state want them as they are, as `decompose` has it.\n"
     "::llvm::SmallVector<::mlir::Value> decomposeInUnits(::mlir::OpBuilder &builder);"> {
   let summary = "Polynomial attention through sketches";
   let description = [{
@@ -73,7 +73,7 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
     * A29: degree is 4, 8, 16, …, and size is a power of two;
     * A30: with p' = degree/2 leaves there are p' − 1 nodes, 3p' − 2 signs and as many indices: first the leaves', signs
       [H, d₂] (d₂ = d rounded up to a power of two) and indices [H, r], then a and b of each node, both [H, r];
-    * A31: local_exact only with causal; it divides n unless there is a state;
+    * A31: local_exact only with causal; it divides n unless there is a state, or n is not known: of packed sequences the last block may be shorter;
     * A56: one state of all keys not with causal, chunks with causal, and split with chunks;
     * A75: states are [batch, H, r², dv], [batch, H, r²] and [batch, H] of f32, all three or none, only with causal;
     * A76: held keys and values are [batch, G, b, d] and [batch, G, b, dv] of f32 with local_exact = b and a state on their side,

@@ -14,7 +14,6 @@ static constexpr llvm::StringRef agentFields[] = {"kind", "agents", "lepe"};
 namespace {
 struct Agent : MechanismKind {
   constexpr Agent() : MechanismKind("agent", agentFields) {}
-  Support packed() const override { return Support::Never; }
   void visit(FieldIO &fields, Mechanism &m) const override { fields.size("agents", m.agents); }
   void check(PartRules &of) const override { of.refuseCausal(); } // S52
   void checkSizes(PartSizes &of) const override {

@@ -14,7 +14,7 @@ static constexpr llvm::StringRef effattFields[] = {"kind", "lepe"};
 namespace {
 struct Effatt : MechanismKind {
   constexpr Effatt() : MechanismKind("effatt", effattFields) {}
-  Support packed() const override { return Support::Yes; }
+  bool hasPacked() const override { return true; }
   bool isScaled(const Mechanism &) const override { return false; }
   void check(PartRules &of) const override { of.refuseCausal(); } // S52
   mlir::Value build(PartBuilder &of) const override {

@@ -30,7 +30,6 @@ static void checkBlocks(PartSizes &of, llvm::StringRef field, llvm::StringRef pl
 namespace {
 struct Eva : MechanismKind {
   constexpr Eva() : MechanismKind("eva", evaFields) {}
-  Support packed() const override { return Support::Never; }
   bool hasOwnWindow() const override { return true; }
   void visit(FieldIO &fields, Mechanism &m) const override {
     fields.size("chunk", m.chunk), fields.finite("mu_weight", m.muWeight, 0.5);

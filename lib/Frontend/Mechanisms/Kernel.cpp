@@ -23,8 +23,8 @@ static int64_t featuresOf(const Spec &spec, const Mechanism &m) {
 namespace {
 struct Kernel : MechanismKind {
   constexpr Kernel() : MechanismKind("kernel", kernelFields) {}
-  Support packed() const override { return Support::Yes; }
-  Support state() const override { return Support::Yes; }
+  bool hasPacked() const override { return true; }
+  bool hasState() const override { return true; }
   void addState(const PartState &of) const override {
     int64_t heads = of.part.heads / of.spec.headsPerKvHead(), features = featuresOf(of.spec, of.m);
     of.add("s", {of.spec.states(), heads, features, of.spec.valueDim}, Elements::Normal);

@@ -14,7 +14,7 @@ static constexpr llvm::StringRef polynomialFields[] = {"kind", "degree", "denomi
 namespace {
 struct Polynomial : MechanismKind {
   constexpr Polynomial() : MechanismKind("polynomial", polynomialFields) {}
-  Support packed() const override { return Support::Yes; }
+  bool hasPacked() const override { return true; }
   void visit(FieldIO &fields, Mechanism &m) const override {
     fields.sizeThat("degree", m.degree, [](int64_t x) { return x + x % 2; }, "an even integer >= 2");
   }

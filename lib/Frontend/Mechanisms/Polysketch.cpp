@@ -28,8 +28,8 @@ static void visitSketches(const Mechanism &m, int64_t d, llvm::function_ref<void
 namespace {
 struct Polysketch : MechanismKind {
   constexpr Polysketch() : MechanismKind("polysketch", polysketchFields) {}
-  Support packed() const override { return Support::Yes; }
-  Support state() const override { return Support::Yes; }
+  bool hasPacked() const override { return true; }
+  bool hasState() const override { return true; }
   /// A state of each query head, which has a sketch of its own, of all products of two entries.
   void addState(const PartState &of) const override {
     const Spec &spec = of.spec;

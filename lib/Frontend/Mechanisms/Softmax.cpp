@@ -15,7 +15,7 @@ namespace {
 
 struct Softmax : MechanismKind {
   constexpr Softmax() : MechanismKind("softmax", softmaxFields) {}
-  Support packed() const override { return Support::Yes; }
+  bool hasPacked() const override { return true; }
   bool seesLastKeys() const override { return true; }
   mlir::Value build(PartBuilder &of) const override {
     AttnBuilder &b = of.b;

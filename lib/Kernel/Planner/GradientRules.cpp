@@ -138,7 +138,8 @@ static Tiles buildSoftcapGradient(OpResult result, RegionDraft &draft, const Pla
 
 Tiles kernel::buildRowProducts(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ContractOp>(result.getOwner());
-  return {term(terms::rowProducts(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
+  Source products = term(terms::rowProducts(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)});
+  return {multipliesKeys(op) && draft.problem.lengths ? term(terms::existing(at.tokens), {products}) : products}; // maps are of anything there
 }
 
 /// The sums over queries that a region computes, in their order.

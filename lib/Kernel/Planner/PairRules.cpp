@@ -71,6 +71,10 @@ bool kernel::multipliesRows(attn::ContractOp op) {
   return false;
 }
 
+bool kernel::multipliesKeys(attn::ContractOp op) {
+  return multipliesRows(op) && cast<attn::RoleAttr>(op.getResultRoles()[2]).getValue() == attn::Role::Key;
+}
+
 bool kernel::transposesCompression(attn::ContractOp op) {
   using enum attn::Role;
   return hasRoles(op.getLhsRoles(), {Batch, Head, Query, Feature}) && hasRoles(op.getRhsRoles(), {Head, Query, Key}) &&
@@ -506,7 +510,7 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
   if (sumsQueries(op))
     return &keys;
   if (multipliesRows(op))
-    return cast<attn::RoleAttr>(op.getResultRoles()[2]).getValue() == attn::Role::Key ? &keyProducts : &products;
+    return multipliesKeys(op) ? &keyProducts : &products;
   if (makesState(op) || sumsFeatures(op))
     return ruleOfQuerySums();
   if (multipliesStates(op))

@@ -53,7 +53,7 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
   if (!map || !map.getLengths() || isa<attn::GateOp>(reader)) // whoever reads the gate is asked
     return success();
   auto contract = dyn_cast<attn::ContractOp>(reader);
-  if (contract && timesState(contract)) // in kernels of blocks of keys
+  if (contract && (timesState(contract) || multipliesKeys(contract))) // in kernels of blocks of keys
     return success();
   if (side == Side::Rows)
     return map.emitOpError() << "expected features of queries, or of results, without lengths (others are not supported yet)";

@@ -93,6 +93,8 @@ bool sumsKeys(attn::ContractOp op);
 bool sumsQueries(attn::ContractOp op);
 /// Σ a b of each row, of queries or keys.
 bool multipliesRows(attn::ContractOp op);
+/// And the rows are those of keys.
+bool multipliesKeys(attn::ContractOp op);
 /// Whether a value is what weights of pairs are made of, which are in no memory.
 bool arePairs(mlir::Value value);
 /// Whether they are 0 where a query does not see a key.
