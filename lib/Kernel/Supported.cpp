@@ -23,19 +23,28 @@ static bool isDecayed(Value features) {
   });
 }
 
+/// Whether some sums are divided by what nothing holds back: then rows of small sums count as all others do.
+static bool dividesFreely(Block &block) {
+  auto isFree = [](attn::DenominatorAttr guard) { return guard && !guard.getNone() && guard.getBias() == 0 && guard.getFloor() == 0; };
+  return llvm::any_of(block.getOps<attn::NormalizeOp>(), [&](attn::NormalizeOp op) { return isFree(op.getGuard()); }) ||
+         llvm::any_of(block.getOps<attn::CausalReadoutGradientOp>(), [&](attn::CausalReadoutGradientOp op) { return isFree(op.getGuardAttr()); });
+}
+
 /// Decay has no form in which features are exponents.
 static bool decaysExponents(Operation &op) {
   auto map = dyn_cast<attn::MapOp>(op);
   if (!map || !isDecayed(map.getResult()) || map.getFeatureMap().isFavor())
     return false;
   int64_t width = map.getSource().getType().getDimSize(3);
-  return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0));
+  return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0)) && dividesFreely(*op.getBlock());
 }
 
 /// Nor do the shares that keys enter with.
 static bool gatesExponents(Operation &op) {
   auto gate = dyn_cast<attn::GateOp>(op);
   auto map = gate ? gate.getSource().getDefiningOp<attn::MapOp>() : attn::MapOp();
+  if (map && !map.getFeatureMap().isFavor() && !dividesFreely(*op.getBlock()))
+    return false;
   return map && llvm::any_of(op.getBlock()->getOps<attn::NormalizeOp>(), [&](attn::NormalizeOp quotient) {
     return attn::carriesExponents(map.getFeatureMap(), map.getSource().getType().getDimSize(3), quotient.getGuard());
   });
