@@ -10,7 +10,7 @@
 //
 //   (s t)^p / Σ (s t)^p = t^p / Σ t^p                     the scale of polynomials and of sketches
 //   max(ω √s x, 0) / … = max(ω x, 0) / …                  that of positive features
-//   softmax_j(⟨q_i, k_j + β⟩) = softmax_j(⟨q_i, k_j⟩)     the bias of keys: ⟨q_i, β⟩ is the same for every j
+//   softmax_j(⟨q_i, k_j + β⟩) = softmax_j(⟨q_i, k_j⟩)     the bias of keys: ⟨q_i, β⟩ is the same for every j, unless logits are capped
 //
 // Of effatt, softmax over the keys of each feature, β_f is such a shift as well. What FAVOR drops is in its kernels.
 //
@@ -71,6 +71,8 @@ static std::string biasRefusal(Value tokens) {
       reason = "low_rank weighs the bias in each compressed token by another sum";
     else if (auto softmax = dyn_cast<SoftmaxOp>(reader); softmax && softmax.getLse())
       reason = "the logarithm of the sum shows the shift";
+    else if (softmax && softmax.getSoftcap())
+      reason = "softcap bends logits, of which a shift makes others";
     else if (!shiftsOneSoftmax(use))
       reason = "others than the keys of a softmax read these tokens";
     if (!reason.empty())

@@ -39,9 +39,11 @@ static bool decaysExponents(Operation &op) {
   return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0)) && dividesFreely(*op.getBlock());
 }
 
-/// Nor do the shares that keys enter with.
+/// Nor have the shares that keys enter with, but where chunks read them.
 static bool gatesExponents(Operation &op) {
   auto gate = dyn_cast<attn::GateOp>(op);
+  if (gate && llvm::all_of(gate->getUsers(), llvm::IsaPred<attn::CausalReadoutOp>))
+    return false;
   auto map = gate ? gate.getSource().getDefiningOp<attn::MapOp>() : attn::MapOp();
   if (map && !map.getFeatureMap().isFavor() && !dividesFreely(*op.getBlock()))
     return false;

@@ -50,7 +50,7 @@ static constexpr ListedLaw laws[] = {
      "the order of sums may change", "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
      "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},
     {"I12", "factors that cancel", "softmax(S + u 1ᵀ) = softmax(S); (c W V) / (c W 1) = (W V) / (W 1)",
-     "denominator without bias, floor and epsilon; of shifts: no rope, qk_norm or E between, nobody reads lse",
+     "denominator without bias, floor and epsilon; of shifts: no rope, qk_norm or E between, no softcap, nobody reads lse",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
      "the graph drops the scale of powers, of sketches and of positive features, and the bias of keys that a softmax "
      "compares; "

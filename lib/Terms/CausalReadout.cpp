@@ -25,7 +25,7 @@ struct CausalReadout : Term {
   }
   std::optional<Representation> takes(unsigned operand) const override {
     return operand == 0   ? Representation::Log
-           : operand == 3 ? Representation::Plain
+           : operand >= 3 ? Representation::Plain
                           : Representation::Scaled;
   }
   Representation gives(Sources) const override { return Representation::Scaled; }
@@ -41,7 +41,8 @@ struct CausalReadout : Term {
     Value a = q.at(tiles, tiles.minus(total, tiles.expand(down, 1, shape)));                        // [T, m]
     Value before = tiles.dot(a, S, tiles.constant({shape[0], tiles.shape(S)[1]}, 0));               // [T, dv]
     Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(z, 0, shape)), 1);                // [T]
-    return {c, tiles.plus(tiles.reduceAdd(w, 1), sumBefore), tiles.dot(w, v, before)};
+    Value counted = operands.size() > 4 ? tiles.times(w, tiles.expand(operands[4]->tile(site), 0, tiles.shape(w))) : w; // [T, T]
+    return {c, tiles.plus(tiles.reduceAdd(counted, 1), sumBefore), tiles.dot(w, v, before)};
   }
 
   bool offset;

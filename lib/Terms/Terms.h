@@ -445,8 +445,8 @@ TermPtr nearUnit(int64_t bands, bool offset);
 TermPtr logContract(int64_t bands);
 /// (Lq, b, state, c): c and w = 2^(Lq + M − c) bᵀ of pairs j ≤ i.
 TermPtr logPlainContract();
-/// (Lq, state, pairs, v): what queries read of a state and of the pairs with keys that it does not have yet, in their
-/// unit.
+/// (Lq, state, pairs, v[, w]): what queries read of a state and of the pairs with keys that it does not have yet, in their unit; the denominator has
+/// w_j of each pair, which v has already, or 1.
 TermPtr causalReadout(bool offset);
 /// (what causalReadout gives): the quotient.
 TermPtr normalizeInUnit(attn::DenominatorAttr guard);

@@ -22,6 +22,12 @@ bool FeatureGroup::stabilizersCancel() const {
   });
 }
 
+/// Whether keys enter states with shares of themselves, which are no part of their exponents.
+static bool isShare(Operation *op) {
+  auto gate = dyn_cast<attn::GateOp>(op);
+  return gate && cast<RankedTensorType>(gate.getGate().getType()).getRank() == 3 && llvm::all_of(gate->getUsers(), llvm::IsaPred<attn::CausalReadoutOp>);
+}
+
 /// The operands of a term that are made of features.
 static SmallVector<Value> operandsOfFeatures(Operation *op) {
   if (auto contract = dyn_cast<attn::ContractOp>(op))
@@ -33,7 +39,7 @@ static SmallVector<Value> operandsOfFeatures(Operation *op) {
     return {gradient.getQueryFeatures(), gradient.getKeyFeatures()};
   if (isa<attn::FeatureAttentionOp, attn::FeatureQueryGradientOp, attn::FeatureKeyGradientsOp>(op))
     return {op->getOperand(0), op->getOperand(1)};
-  if (isa<attn::VisibleOp, attn::RowSumOp, attn::StateOp>(op))
+  if (isa<attn::VisibleOp, attn::RowSumOp, attn::StateOp>(op) || isShare(op))
     return {op->getOperand(0)};
   if (isa<attn::ReadoutOp, attn::NormalizeOp>(op))
     return SmallVector<Value>(op->getOperands());

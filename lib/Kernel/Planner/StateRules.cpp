@@ -183,13 +183,26 @@ StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Sour
   return step;
 }
 
+KeysInUnits::KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &features, const Place &values) {
+  auto gate = sums.features.getDefiningOp<attn::GateOp>();
+  Value exponents = gate ? gate.getSource() : sums.features;
+  map = exponents.getDefiningOp<attn::MapOp>();
+  key = existingFeatures(exponents, draft, features), value = draft.read(sums.value, values);
+  if (!gate)
+    return;
+  shares = term(terms::existing(Axis::Key), {gateAt(gate.getGate(), draft, values)});
+  value = term(terms::times(), {value, shares});
+}
+
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
+  int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
+  if (draft.host.groups().inUnits(sums.features.getDefiningOp())) {
+    KeysInUnits own(sums, draft, draft.channels(at), draft.values(at));
+    return stateOfExponents(keys, own.key, own.value, features, width, draft.wide(), own.shares);
+  }
   Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = draft.read(sums.value, draft.values(at));
   if (sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>()) // cotangents of rows past the last one are quotients of nothing
     v = term(terms::existing(Axis::Key), {v});
-  int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
-  if (draft.host.groups().inUnits(sums.features.getDefiningOp()))
-    return stateOfExponents(keys, b, v, features, width, draft.wide());
   return stream(keys, keySums(sums, draft, b, v, at, withSums));
 }
 

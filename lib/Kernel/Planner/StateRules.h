@@ -49,6 +49,14 @@ fusion::Source decayed(fusion::Source x, terms::DecaySpan span, mlir::Value deca
 /// Features of keys, 0 of those that do not exist.
 fusion::Source existingFeatures(mlir::Value features, RegionDraft &draft, const Place &at);
 
+/// Exponents of keys, and values, of which the shares that keys enter with are a part; and these, null where all enter as they are.
+struct KeysInUnits {
+  KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &features, const Place &values);
+
+  attn::MapOp map;
+  fusion::Source key, value, shares;
+};
+
 /// A step that adds features b [T, m] and values to the sums of numbers.
 fusion::StepForm keySums(const KeySums &sums, RegionDraft &draft, fusion::Source b, fusion::Source v, const Place &at, bool withSums);
 

@@ -20,11 +20,14 @@ Stage kernel::existingKeys(const RegionPlanner &plan) {
   return {Axis::Key, plan.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
 }
 
-Source kernel::stateOfExponents(Stage keys, Source l, Source v, int64_t features, int64_t width, bool wide) {
+Source kernel::stateOfExponents(Stage keys, Source l, Source v, int64_t features, int64_t width, bool wide, Source shares) {
   auto unit = std::make_shared<BoundSource>("unit", Axis::Key, Representation::Plain);
   keys.unit = unit;
   Source b = term(terms::inUnit(), {l, unit});
-  return stream(keys, {terms::state(features, width, wide), {b, v, l}});
+  StepForm step{terms::state(features, width, wide, static_cast<bool>(shares)), {b, v, l}};
+  if (shares)
+    step.operands.push_back(std::move(shares));
+  return stream(keys, std::move(step));
 }
 
 KernelRegion kernel::stateKernel(const RegionPlanner &plan, StringRef suffix, Axis head) {

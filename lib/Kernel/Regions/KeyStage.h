@@ -15,7 +15,8 @@ namespace attune::kernel {
 /// The stage over all keys that exist, whatever queries see of them.
 fusion::Stage existingKeys(const RegionPlanner &plan);
 /// M, z, S over a stage of keys: of their exponents `l` [T, features] and values.
-fusion::Source stateOfExponents(fusion::Stage keys, fusion::Source l, fusion::Source v, int64_t features, int64_t width, bool wide);
+fusion::Source stateOfExponents(fusion::Stage keys, fusion::Source l, fusion::Source v, int64_t features, int64_t width, bool wide,
+                                fusion::Source shares = nullptr);
 /// The region of kernels that have a state a batch entry and head, which `head` counts.
 fusion::KernelRegion stateKernel(const RegionPlanner &plan, llvm::StringRef suffix, fusion::Axis head = fusion::Axis::Head);
 

@@ -11,6 +11,8 @@
 //                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
 //                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
 //
+// Where keys enter with shares of themselves, these are in the place of the 1, and v has them.
+//
 // z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady
 // chunks.
 //
@@ -40,12 +42,11 @@ namespace {
 struct LogChunk {
   LogChunk(const ChunkStage &chunks, RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs)
       : chunks(chunks), draft(draft), op(op), outputs(outputs), sums(op), guard(guardOf(op)) {
-    auto map = sums.features.getDefiningOp<attn::MapOp>();
+    KeysInUnits keys(sums, draft, chunks.keys(), chunks.keys());
     features = cast<RankedTensorType>(sums.features.getType()).getDimSize(3);
-    bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
+    bands = attn::bandCount(keys.map.getFeatureMap(), cast<RankedTensorType>(keys.map.getSource().getType()).getDimSize(3));
     query = draft.read(op.getQueryFeatures(), chunks.rows());
-    key = existingFeatures(sums.features, draft, chunks.keys());
-    value = draft.read(sums.value, chunks.keys());
+    key = keys.key, value = keys.value, shares = keys.shares;
     state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled);
     unit = std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain);
     least = term(terms::rowUnit(guard), {query, state});
@@ -63,14 +64,18 @@ struct LogChunk {
   attn::DenominatorAttr guard;
   int64_t features, bands;
   Source query, key, value, least;                // exponents [T, m] twice, v [T, dv], units [T]
+  Source shares;                                  // w [T] of keys, which v has already; null: all are 1
   std::shared_ptr<const BoundSource> state, unit; // (M, z, S), M'
 };
 } // namespace
 
 /// The outputs from the pairs, then keys [T, m] into the state.
 StepForm LogChunk::step(Source keys, Source pairs, bool offset) const {
-  draft.define(op, term(terms::causalReadout(offset), {query, state, pairs, value}), 3);
-  return {terms::state(features, sums.width(), /*wide=*/true), {keys, value, key}, outputsOf(draft, outputs, chunks.rows())};
+  SmallVector<Source> read{query, state, pairs, value}, added{keys, value, key};
+  if (shares)
+    read.push_back(shares), added.push_back(shares);
+  draft.define(op, term(terms::causalReadout(offset), read), 3);
+  return {terms::state(features, sums.width(), /*wide=*/true, static_cast<bool>(shares)), added, outputsOf(draft, outputs, chunks.rows())};
 }
 
 StepForm LogChunk::anyForm(bool offset) const {

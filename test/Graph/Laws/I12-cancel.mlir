@@ -4,6 +4,7 @@
 // SIDES-DAG: {{^}}guarded__not_without differs from guarded:
 // SIDES-DAG: {{^}}epsilon__not_without differs from epsilon:
 // SIDES-DAG: {{^}}softmax__without equals softmax:
+// SIDES-DAG: {{^}}capped__not_without differs from capped:
 // SIDES-DAG: {{^}}lse__not_without differs from lse:
 // SIDES-DAG: {{^}}rope__not_without differs from rope:
 // SIDES-DAG: {{^}}norm__not_without differs from norm:
@@ -164,6 +165,20 @@ func.func @parts(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) 
   %a = attn.softmax %q0, %k0, %v0 {scale = 0.5 : f64} : !h, !h, !h -> !h
   %b = attn.effatt %q1, %k1, %v1 : !h, !h, !h -> !h
   %o = attn.concat_heads %a, %b : !h, !h -> !x
+  return %o : !x
+}
+
+// REMARK: cancel: the bias of the keys stays: softcap bends logits, of which a shift makes others
+// CHECK-LABEL: func.func @capped(
+// CHECK:         bias(%arg3
+func.func @capped(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
+  %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
+  %o = attn.softmax %q, %k, %v {scale = 0.5 : f64, softcap = 0.7 : f64} : !x, !x, !x -> !x
+  return %o : !x
+}
+func.func @capped__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
+  %k = attn.project %x, %w : !m, !w -> !x
+  %o = attn.softmax %q, %k, %v {scale = 0.5 : f64, softcap = 0.7 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
 
