@@ -52,7 +52,7 @@ def draw_limit(case):
 def project(tokens, weight, bias, heads):
     """tokens [batch, n, D], weight [D, heads·d] -> [batch, heads, n, d]."""
     rows = tokens @ weight + bias
-    return np.moveaxis(rows.reshape(*rows.shape[:2], heads, -1), 2, 1)
+    return np.moveaxis(rows.reshape(*rows.shape[:2], heads, weight.shape[1] // heads), 2, 1)
 
 
 def rotate(rows, first, base, layout):
