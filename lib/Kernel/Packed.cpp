@@ -102,12 +102,12 @@ private:
   LaunchedKernel kernel;
   OpBuilder builder;
   TileBuilder tiles;
-  SmallVector<PackedDims> dims; ///< of the arguments
+  SmallVector<PackedDims, 4> dims; ///< of the arguments
   std::optional<size_t> batchAxis, listAxis;
   PackedDim list; ///< of that axis
   Value sequence, exists;
   llvm::SmallDenseMap<char, Value> offsets, totals;
-  std::map<std::tuple<PackedDim::Kind, char, int64_t>, Cut> cuts;
+  std::map<decltype(PackedDim().list()), Cut> cuts;
   llvm::SmallPtrSet<Operation *, 8> own; ///< sizes of memories, and programs, that stay what they are
 };
 } // namespace
@@ -167,7 +167,7 @@ bool Packer::isTokenWise() {
   if (!listAxis || list.repeats != 1 || list.ofEntries)
     return false;
   auto idOf = [&](size_t axis) { return cast<tile::AxisAttr>(kernel.kernel.getGrid()[axis]).getValue(); };
-  auto isTokens = [](const PackedDim &dim) { return dim.isTokens(); };
+  auto isTokens = [&](const PackedDim &dim) { return dim.isTokens() && dim.padding == list.padding; };
   SmallVector<Value> places;
   bool simple = true;
   kernel.kernel.walk([&](tile::ProgramIdOp id) {
@@ -240,6 +240,10 @@ Value Packer::clampedOffset(char letter, Value position) {
 /// Where a sequence begins in a list.
 Value Packer::beginOf(const PackedDim &list, Value sequence) {
   Value first = clampedOffset(list.letter, sequence);
+  if (const Padding &padding = list.padding; !padding.isNone()) {
+    Value multiples = divide(tiles, first, tiles.index(padding.multiple));
+    first = tiles.mul(tiles.add(multiples, tiles.mul(sequence, padding.multiplesMore())), padding.multiple);
+  }
   return list.isTokens() ? first : tiles.add(divide(tiles, first, tiles.index(list.block)), sequence);
 }
 
@@ -260,6 +264,10 @@ Cut &Packer::cutOf(const PackedDim &of) {
   if (missing) {
     Value first = beginOf(of, sequence), next = beginOf(of, tiles.add(sequence, tiles.index(1)));
     Value length = tiles.max(tiles.sub(next, first), tiles.index(0));
+    if (of.isTokens() && !of.padding.isNone()) {
+      Value rows = tiles.add(lengthOf({PackedDim::Tokens, of.letter}), tiles.index(of.padding.added));
+      length = tiles.mul(tiles.ceilDiv(rows, of.padding.multiple), of.padding.multiple);
+    }
     place->second = {first, of.isTokens() && exists ? multiply(tiles, length, exists) : length};
   }
   return place->second;
@@ -342,6 +350,7 @@ LogicalResult Packer::placeProgram() {
   sequence = findSequence(place);
   Value number = tiles.max(tiles.sub(place, beginOf(list, sequence)), tiles.index(0));
   PackedDim tokens{PackedDim::Tokens, list.letter};
+  tokens.padding = list.padding;
   Value left = tiles.sub(lengthOf(tokens), multiply(tiles, number, tiles.index(list.block)));
   exists = tiles.min(tiles.max(left, tiles.index(0)), tiles.index(1));
   cuts.clear(); // lengths are 0 where the block does not exist
@@ -508,6 +517,9 @@ static void resizeWorkspace(func::FuncOp host, tile::WorkspaceOp workspace) {
     if (dim.isBlocks()) {
       unsigned operand = type.getDynamicDimIndex(dimension);
       workspace->setOperand(operand, listOnHost(tiles, host, workspace->getOperand(operand)));
+    } else if (type.isDynamicDim(dimension) && padsTokens(workspace->getOperand(type.getDynamicDimIndex(dimension)))) {
+      unsigned operand = type.getDynamicDimIndex(dimension);
+      workspace->setOperand(operand, rowsOnHost(tiles, host, dim.padding, workspace->getOperand(operand)));
     }
 }
 

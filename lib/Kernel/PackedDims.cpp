@@ -40,7 +40,30 @@ static Value tokensOf(Value size) {
   return blocks && numberOf(blocks.getRhs()) ? Value(blocks.getLhs()) : Value();
 }
 
+/// The tokens that a sequence's rows are made of, and the rows beside these; null if they are not.
+static std::pair<Value, Padding> paddedTokens(Value size) {
+  Padding padding;
+  if (auto product = size.getDefiningOp<arith::MulIOp>()) {
+    auto parts = product.getLhs().getDefiningOp<arith::CeilDivUIOp>();
+    std::optional<int64_t> multiple = numberOf(product.getRhs());
+    if (!parts || !multiple || numberOf(parts.getRhs()) != multiple)
+      return {};
+    padding.multiple = *multiple, size = parts.getLhs();
+  }
+  if (auto sum = size.getDefiningOp<arith::AddIOp>(); sum && numberOf(sum.getRhs()))
+    padding.added = *numberOf(sum.getRhs()), size = sum.getLhs();
+  return padding.isNone() ? std::pair<Value, Padding>() : std::pair(size, padding);
+}
+
 PackedDim kernel::dimOf(Value size) {
+  if (auto [tokens, padding] = paddedTokens(size); tokens) {
+    PackedDim dim = dimOf(tokens);
+    bool once = dim.isTokens() && dim.repeats == 1 && dim.padding.isNone();
+    if (once)
+      dim.padding = padding;
+    if (once)
+      return dim;
+  }
   if (auto product = size.getDefiningOp<arith::MulIOp>(); product && numberOf(product.getRhs())) {
     PackedDim dim = dimOf(product.getLhs());
     dim.repeats *= *numberOf(product.getRhs());
@@ -104,6 +127,13 @@ BlockArgument kernel::offsetsOnHost(func::FuncOp host, char letter) {
 
 Value kernel::countOnHost(TileBuilder &tiles, func::FuncOp host) {
   return tiles.sub(tiles.dim(offsetsOnHost(host, 'q'), 0), tiles.index(1));
+}
+
+bool kernel::padsTokens(Value size) { return paddedTokens(size).first && dimOf(size).isTokens(); }
+
+Value kernel::rowsOnHost(TileBuilder &tiles, func::FuncOp host, const Padding &padding, Value size) {
+  Value multiples = tiles.div(paddedTokens(size).first, padding.multiple);
+  return tiles.mul(tiles.add(multiples, tiles.mul(countOnHost(tiles, host), padding.multiplesMore())), padding.multiple);
 }
 
 Value kernel::listOnHost(TileBuilder &tiles, func::FuncOp host, Value size) {

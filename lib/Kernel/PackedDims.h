@@ -21,6 +21,16 @@
 
 namespace attune::kernel {
 
+/// Rows that a sequence has beside those of its tokens: ⌈(length + added) / multiple⌉ · multiple in all.
+struct Padding {
+  int64_t added = 0, multiple = 1;
+
+  bool isNone() const { return *this == Padding(); }
+  bool operator==(const Padding &other) const = default;
+  /// Each sequence has at most so many multiples more than ⌊length / multiple⌋: its rows begin at (⌊offset / multiple⌋ + its number · these) · multiple.
+  int64_t multiplesMore() const { return (2 * multiple - 2 + added) / multiple; }
+};
+
 /// What a dimension of a memory counts, or an axis of a grid.
 struct PackedDim {
   enum Kind { Other, One, Tokens, Blocks };
@@ -28,6 +38,7 @@ struct PackedDim {
   Kind kind = Other;   ///< One: the entry that all tokens lie in
   char letter = 0;     ///< Tokens, Blocks: of q, or of k
   int64_t block = 1;   ///< Blocks: tokens of each
+  Padding padding = {};
   int64_t repeats = 1; ///< of an axis: so many programs for each of them, all of the first first
   bool ofEntries = false; ///< of an axis: blocks of all entries of the batch, those of the first one first
 
@@ -36,7 +47,7 @@ struct PackedDim {
   /// Of all sequences together.
   bool isOfAll() const { return isTokens() || isBlocks(); }
   /// Names the list that it is of.
-  auto list() const { return std::tuple(kind, letter, block); }
+  auto list() const { return std::tuple(kind, letter, block, padding.added, padding.multiple); }
 };
 
 using PackedDims = llvm::SmallVector<PackedDim, 6>;
@@ -56,6 +67,10 @@ inline bool isOfAll(llvm::ArrayRef<PackedDim> dims) {
 mlir::BlockArgument offsetsOnHost(mlir::func::FuncOp host, char letter);
 /// How many sequences there are.
 mlir::Value countOnHost(TileBuilder &tiles, mlir::func::FuncOp host);
+/// Whether a size is that of tokens with such rows beside them, and not that of a memory that has them.
+bool padsTokens(mlir::Value size);
+/// How many rows all sequences have with those that each is padded by, of so many tokens in all.
+mlir::Value rowsOnHost(TileBuilder &tiles, mlir::func::FuncOp host, const Padding &padding, mlir::Value size);
 /// How many entries the list of all sequences has, where a size is that of one.
 mlir::Value listOnHost(TileBuilder &tiles, mlir::func::FuncOp host, mlir::Value size);
 
