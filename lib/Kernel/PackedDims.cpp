@@ -43,6 +43,7 @@ static Value tokensOf(Value size) {
 /// The tokens that a sequence's rows are made of, and the rows beside these; null if they are not.
 static std::pair<Value, Padding> paddedTokens(Value size) {
   Padding padding;
+  Value whole = size;
   if (auto product = size.getDefiningOp<arith::MulIOp>()) {
     auto parts = product.getLhs().getDefiningOp<arith::CeilDivUIOp>();
     std::optional<int64_t> multiple = numberOf(product.getRhs());
@@ -52,7 +53,7 @@ static std::pair<Value, Padding> paddedTokens(Value size) {
   }
   if (auto sum = size.getDefiningOp<arith::AddIOp>(); sum && numberOf(sum.getRhs()))
     padding.added = *numberOf(sum.getRhs()), size = sum.getLhs();
-  return padding.isNone() ? std::pair<Value, Padding>() : std::pair(size, padding);
+  return size == whole ? std::pair<Value, Padding>() : std::pair(size, padding);
 }
 
 PackedDim kernel::dimOf(Value size) {
