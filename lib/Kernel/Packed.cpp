@@ -125,7 +125,7 @@ static bool isNumber(Value size) {
 LogicalResult Packer::readGrid() {
   for (auto [axis, size] : llvm::enumerate(kernel.launches.front().getGrid())) {
     PackedDim dim = dimOf(size);
-    if (dim.kind == PackedDim::One && dim.repeats == 1)
+    if ((dim.kind == PackedDim::One && dim.repeats == 1) || countsSequences(size))
       batchAxis = axis;
     else if (dim.isOfAll() && !listAxis)
       listAxis = axis, list = dim;

@@ -19,11 +19,29 @@ using namespace attune::kernel;
 
 static PackedDim dimOfMemory(Value memory, unsigned dimension);
 
+/// The size that a dimension of a part of the workspace has been given, if need be through others of its parts; null of other memories.
+static Value givenSize(Value size) {
+  auto dim = size.getDefiningOp<memref::DimOp>();
+  auto workspace = dim ? dim.getSource().getDefiningOp<tile::WorkspaceOp>() : tile::WorkspaceOp();
+  std::optional<int64_t> dimension = workspace ? dim.getConstantIndex() : std::nullopt;
+  bool isGiven = dimension && workspace.getType().isDynamicDim(static_cast<unsigned>(*dimension));
+  Value given = isGiven ? workspace->getOperand(workspace.getType().getDynamicDimIndex(static_cast<unsigned>(*dimension))) : Value();
+  Value before = given ? givenSize(given) : Value();
+  return before ? before : given;
+}
+
 std::optional<int64_t> kernel::numberOf(Value size) {
   APInt number;
   if (matchPattern(size, m_ConstantInt(&number)))
     return number.getSExtValue();
   Operation *op = size.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<memref::DimOp>(op)) {
+    if (Value given = givenSize(size))
+      return numberOf(given);
+    std::optional<int64_t> dimension = dim.getConstantIndex();
+    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+    return dimension && type && !type.isDynamicDim(*dimension) ? std::optional(type.getDimSize(*dimension)) : std::nullopt;
+  }
   if (!isa_and_present<arith::MulIOp, arith::CeilDivUIOp>(op))
     return std::nullopt;
   std::optional<int64_t> a = numberOf(op->getOperand(0)), b = numberOf(op->getOperand(1));
@@ -40,8 +58,14 @@ static Value tokensOf(Value size) {
   return blocks && numberOf(blocks.getRhs()) ? Value(blocks.getLhs()) : Value();
 }
 
-/// The tokens that a sequence's rows are made of, and the rows beside these; null if they are not.
+/// The tokens that a sequence's rows are made of, and the rows beside these, which may have been taken off again; null if they are not.
 static std::pair<Value, Padding> paddedTokens(Value size) {
+  if (auto rest = size.getDefiningOp<arith::SubIOp>()) {
+    Value rows = givenSize(rest.getLhs());
+    auto [tokens, padding] = rows ? paddedTokens(rows) : std::pair<Value, Padding>();
+    bool isAll = tokens && padding.multiple == 1 && numberOf(rest.getRhs()) == padding.added;
+    return isAll ? std::pair(tokens, Padding()) : std::pair<Value, Padding>();
+  }
   Padding padding;
   Value whole = size;
   if (auto product = size.getDefiningOp<arith::MulIOp>()) {
@@ -128,6 +152,14 @@ BlockArgument kernel::offsetsOnHost(func::FuncOp host, char letter) {
 
 Value kernel::countOnHost(TileBuilder &tiles, func::FuncOp host) {
   return tiles.sub(tiles.dim(offsetsOnHost(host, 'q'), 0), tiles.index(1));
+}
+
+bool kernel::countsSequences(Value size) {
+  auto dim = size.getDefiningOp<memref::DimOp>();
+  auto argument = dim ? dyn_cast<BlockArgument>(dim.getSource()) : BlockArgument();
+  auto host = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto dims = host ? host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), argumentDimsAttr) : StringAttr();
+  return dims && dim.getConstantIndex() == 0 && dims.getValue().starts_with("b");
 }
 
 bool kernel::padsTokens(Value size) { return paddedTokens(size).first && dimOf(size).isTokens(); }

@@ -52,7 +52,7 @@ struct PackedDim {
 
 using PackedDims = llvm::SmallVector<PackedDim, 6>;
 
-/// A size on the host that is known: a constant, or a product or quotient of constants.
+/// A size on the host that is known: a constant, one that a type says, or a product or quotient of these.
 std::optional<int64_t> numberOf(mlir::Value size);
 /// What a size on the host is the size of.
 PackedDim dimOf(mlir::Value size);
@@ -67,6 +67,8 @@ inline bool isOfAll(llvm::ArrayRef<PackedDim> dims) {
 mlir::BlockArgument offsetsOnHost(mlir::func::FuncOp host, char letter);
 /// How many sequences there are.
 mlir::Value countOnHost(TileBuilder &tiles, mlir::func::FuncOp host);
+/// Whether a size is that of an argument which has an entry for each sequence.
+bool countsSequences(mlir::Value size);
 /// Whether a size is that of tokens with such rows beside them, and not that of a memory that has them.
 bool padsTokens(mlir::Value size);
 /// How many rows all sequences have with those that each is padded by, of so many tokens in all.
