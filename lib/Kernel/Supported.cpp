@@ -62,7 +62,9 @@ static StringRef statesWithoutKernels(attn::CausalReadoutGradientOp op) {
 /// Whether powers of these are of numbers of at most 1: of products with rows that are divided by their largest.
 static bool areInUnits(Value pairs) {
   auto product = pairs.getDefiningOp<attn::ContractOp>();
-  auto rows = product ? product.getLhs().getDefiningOp<attn::NormalizeOp>() : attn::NormalizeOp();
+  auto scaled = product ? product.getLhs().getDefiningOp<attn::ScaleOp>() : attn::ScaleOp();
+  Value divided = scaled ? scaled.getSource() : product ? product.getLhs() : Value();
+  auto rows = divided ? divided.getDefiningOp<attn::NormalizeOp>() : attn::NormalizeOp();
   return rows && rows.getDenominator() && rows.getDenominator().getDefiningOp<attn::RowMaximumOp>();
 }
 

@@ -104,10 +104,13 @@ func.func @powers(%q: tensor<1x2x8x16xbf16> {attn.name = "q"}, %k: tensor<1x2x8x
 
 // -----
 
-// A bias of the divisor is one of the powers themselves.
+// A bias of the divisor is one of the powers themselves, up to that of 256, 2^48, beside which it is nothing: 1,024 times the scale.
 // CHECK-LABEL: func.func @biased_backward(
-// CHECK-NOT:     attn.row_maximum
-// CHECK:         attn.power %{{.*}} {degree = 6 : i64, scale = 2.500000e-01 : f64}
+// CHECK:         %[[UNIT:.*]] = attn.row_maximum
+// CHECK:         %[[ROWS:.*]] = attn.normalize %{{.*}}, %[[UNIT]] {guard = #attn.denominator<bias = 0.000000e+00, floor = 1.024000e+03>}
+// CHECK:         %[[SCALED:.*]] = attn.scale %[[ROWS]] {factor = 1.024000e+03 : f64}
+// CHECK:         %[[PAIRS:.*]] = attn.contract %[[SCALED]]
+// CHECK:         attn.power %[[PAIRS]] {degree = 6 : i64, scale = 2.500000e-01 : f64}
 func.func @biased(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
     -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
   %o = attn.polynomial %q, %k, %v {causal, degree = 6 : i64, denominator = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>, scale = 0.25 : f64}

@@ -8,19 +8,27 @@
 #include "AttnTerms.h"
 #include "UsefulOperations.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::terms;
 
-bool terms::isQuotient(DenominatorAttr guard) { return !guard.getNone() && guard.getBias() == 0 && guard.getFloor() == 0; }
+double terms::leastUnit(DenominatorAttr guard, double degree, double scale) {
+  constexpr double lostByRounding = 0x1p48, most = 0x1p90; // in f64 too, which the interpreter has
+  double held = std::max(guard.getBias(), guard.getFloor());
+  return held == 0 ? 0 : std::exp2(std::ceil(std::log2(std::clamp(held * lostByRounding, lostByRounding, most)) / degree - std::log2(scale)));
+}
 
-Value terms::buildInUnits(OpBuilder &builder, Location loc, Value rows, Value columns, const Sight &sight) {
+Value terms::buildInUnits(OpBuilder &builder, Location loc, Value rows, Value columns, const Sight &sight, double least) {
   Value products = buildVisible(builder, loc, buildWeights(builder, loc, rows, columns), sight);
   Value unit = RowMaximumOp::create(builder, loc, f32Of(builder, shapeOf(products).drop_back()), products);
   auto type = f32Of(builder, shapeOf(rows));
   if (rows.getType() != type)
     rows = ScaleOp::create(builder, loc, type, rows, builder.getF64FloatAttr(1));
-  return NormalizeOp::create(builder, loc, type, rows, unit, DenominatorAttr::get(builder.getContext(), 0.0, 0.0));
+  Value divided = NormalizeOp::create(builder, loc, type, rows, unit, DenominatorAttr::get(builder.getContext(), 0.0, least));
+  return least == 0 ? divided : ScaleOp::create(builder, loc, type, divided, builder.getF64FloatAttr(least));
 }
 
 static Sight sightOf(PolynomialOp op) { return {op.getLengths(), op.getCausalAttr(), op.getWindowAttr(), op.getLastAttr()}; }
@@ -34,9 +42,11 @@ static Value attend(OpBuilder &builder, PolynomialOp op, Value query, FloatAttr 
 SmallVector<Value> PolynomialOp::decompose(OpBuilder &builder) { return {attend(builder, *this, getQuery(), getScaleAttr())}; }
 
 SmallVector<Value> PolynomialOp::decomposeInUnits(OpBuilder &builder) {
-  if (!isQuotient(getDenominator()))
+  if (getDenominator().getNone())
     return decompose(builder);
-  return {attend(builder, *this, buildInUnits(builder, getLoc(), getQuery(), getKey(), sightOf(*this)), builder.getF64FloatAttr(1))};
+  double least = leastUnit(getDenominator(), static_cast<double>(getDegree()), getScale().convertToDouble());
+  Value query = buildInUnits(builder, getLoc(), getQuery(), getKey(), sightOf(*this), least);
+  return {attend(builder, *this, query, least == 0 ? builder.getF64FloatAttr(1) : getScaleAttr())};
 }
 
 double PolynomialOp::multiplyAdds() {

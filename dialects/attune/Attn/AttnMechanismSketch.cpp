@@ -44,7 +44,8 @@ private:
   Value sketch(Value tokens, FloatAttr scale);
   /// S(x) ⊗ S(x), of keys that exist: all of it where a run hands states of it on, else each product once.
   Value square(Value sketch, Value lengths, bool keys);
-  Value weights(Value query, Value key, Value rows, Value columns, Value lengths, FloatAttr scale);
+  /// Of rows and columns of sketches, and exact ones of queries and keys.
+  Value weights(Value query, Value key, Value rows, Value columns, Value lengths, FloatAttr scale, FloatAttr ofRows);
   /// e^c of the initial state; null: there is none.
   TrueStateOp initial();
   /// Output, and what is left of states.
@@ -77,8 +78,8 @@ Value Sketches::square(Value sketch, Value lengths, bool keys) {
                        /*position=*/Value(), map, keys ? builder.getUnitAttr() : UnitAttr(), /*execution=*/{});
 }
 
-Value Sketches::weights(Value query, Value key, Value rows, Value columns, Value lengths, FloatAttr scale) {
-  Value weights = buildPower(builder, loc, rows, columns, /*degree=*/2, one);
+Value Sketches::weights(Value query, Value key, Value rows, Value columns, Value lengths, FloatAttr scale, FloatAttr ofRows) {
+  Value weights = buildPower(builder, loc, rows, columns, /*degree=*/2, ofRows);
   if (op.getLocalExact()) {
     Value exact = buildPower(builder, loc, query, key, static_cast<int64_t>(op.getDegree()), scale);
     weights = DiagonalBlocksOp::create(builder, loc, weights.getType(), exact, weights, op.getLocalExactAttr());
@@ -105,19 +106,24 @@ SmallVector<Value> Sketches::results(Value output, Value state, Value sum) {
 
 SmallVector<Value> Sketches::throughPairs(bool inUnits) {
   Sight sight{op.getLengths(), op.getCausalAttr()};
-  Value query = op.getQuery(), key = op.getKey(), columns = sketch(key, one), rows;
-  FloatAttr scale = inUnits ? one : op.getScaleAttr();
-  if (inUnits && op.getLocalExact()) { // weights are those of products: so are the units, and sketches of rows in them are in units
-    query = buildInUnits(builder, loc, query, key, sight);
-    rows = sketch(query, one);
-  } else if (inUnits) {
-    // A unit takes any scale along: with this one products of drawn rows are about 1, and so are their powers, whatever the scale of the spec is.
-    FloatAttr steady = builder.getF64FloatAttr(1 / std::sqrt(static_cast<double>(std::max<int64_t>(shapeOf(query)[3], 1))));
-    rows = buildInUnits(builder, loc, sketch(query, steady), columns, sight);
-  } else {
-    rows = sketch(query, scale);
+  Value query = op.getQuery(), key = op.getKey();
+  FloatAttr scale = op.getScaleAttr(), ofRows = one;
+  double given = scale.getValueAsDouble(), degree = static_cast<double>(op.getDegree());
+  // A unit takes any scale along: with this one products of drawn rows are about 1, and so are their powers, whatever the scale of the spec is.
+  double steady = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(shapeOf(query)[3], 1)));
+  bool exact = static_cast<bool>(op.getLocalExact()), ofSketches = inUnits && !exact;
+  if (inUnits && exact) { // weights are those of products: so are the units, and sketches of rows in them are in units
+    double least = leastUnit(op.getDenominatorAttr(), degree, given);
+    query = buildInUnits(builder, loc, query, key, sight, least);
+    scale = least == 0 ? one : scale;
   }
-  Value all = weights(query, key, rows, columns, op.getLengths(), scale);
+  Value rows = sketch(query, ofSketches ? builder.getF64FloatAttr(steady) : scale), columns = sketch(key, one);
+  if (ofSketches) {
+    double ofRoots = std::pow(given / steady, degree / 2), least = leastUnit(op.getDenominatorAttr(), 2, ofRoots);
+    rows = buildInUnits(builder, loc, rows, columns, sight, least);
+    ofRows = least == 0 ? one : builder.getF64FloatAttr(ofRoots);
+  }
+  Value all = weights(query, key, rows, columns, op.getLengths(), scale, ofRows);
   return {buildNormalized(builder, loc, all, op.getValue(), op.getDenominatorAttr(), op.getOutput().getType())};
 }
 
@@ -173,7 +179,7 @@ SmallVector<Value> Sketches::inBlocks() {
   Value query = laid(op.getQuery(), Value(), Value()), key = laid(op.getKey(), op.getHeldKey(), op.getLengths());
   Value value = laid(op.getValue(), op.getHeldValue(), op.getLengths());
   Value rows = sketch(query, op.getScaleAttr()), columns = sketch(key, one);
-  Sums sums = readOwn(weights(query, key, rows, columns, Value(), op.getScaleAttr()), value);
+  Sums sums = readOwn(weights(query, key, rows, columns, Value(), op.getScaleAttr(), one), value);
   TrueStateOp begin = initial();
   if (begin) {
     auto before = ReadoutOp::create(builder, loc, sums.numerator.getType(), sums.denominator.getType(), square(rows, Value(), false), begin.getState(),
@@ -207,7 +213,7 @@ SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> PolysketchOp::decomposeInUnits(OpBuilder &builder) {
-  bool isFree = !hasStates() && isQuotient(getDenominator());
+  bool isFree = !hasStates() && !getDenominator().getNone();
   return isFree ? Sketches(builder, *this).throughPairs(/*inUnits=*/true) : decompose(builder);
 }
 

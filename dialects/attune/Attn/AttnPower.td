@@ -34,8 +34,8 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
   let results = (outs Attn_Tokens:$output);
   let useCustomPropertiesEncoding = 1;
   let extraClassDeclaration = [{
-    /// As `decompose`, with queries divided by max_j |⟨q, k_j⟩| over the keys that they see, whose powers are at most 1; where a guard wants
-    /// them as they are, as `decompose` has it.
+    /// As `decompose`, with queries divided by max_j |⟨q, k_j⟩| over the keys that they see, whose powers are at most 1; under a guard with those
+    /// that are too large for it to count.
     ::llvm::SmallVector<::mlir::Value> decomposeInUnits(::mlir::OpBuilder &builder);
   }];
   let assemblyFormat = [{
@@ -51,7 +51,7 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
     "/// As kernel attention over S(x) ⊗ S(x), with a state in place of weights of pairs; none with local_exact.\n"
     "::llvm::SmallVector<::mlir::Value> decomposeLinear(::mlir::OpBuilder &builder);\n"
     "/// As `decompose`, with sketches of queries divided by max_j |⟨S(q), S(k_j)⟩|, whose squares are at most 1, or, with local_exact, queries by\n"
-    "/// max_j |⟨q, k_j⟩|; where a guard or a state want them as they are, as `decompose` has it.\n"
+    "/// max_j |⟨q, k_j⟩|; under a guard with those that are too large for it to count; where a state wants them as they are, as `decompose` has it.\n"
     "::llvm::SmallVector<::mlir::Value> decomposeInUnits(::mlir::OpBuilder &builder);"> {
   let summary = "Polynomial attention through sketches";
   let description = [{

@@ -39,12 +39,13 @@ struct Sight {
 /// Clears what the masks hide; the weights themselves if there is no mask.
 mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, const Sight &sight);
 
-/// a_i / max_j |⟨a_i, b_j⟩| over the columns that it sees. Powers of its products are at most 1, and a quotient of sums of them is that of any multiple
-/// of a_i.
-mlir::Value buildInUnits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns, const Sight &sight);
+/// a_i / max_j |⟨a_i, b_j⟩| over the columns that it sees. Powers of its products are at most 1, and a quotient of sums of them is that of any multiple of
+/// a_i. With a power of two `least` a_i / max(1, max_j |⟨a_i, b_j⟩| / least): only rows of larger products are others.
+mlir::Value buildInUnits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns, const Sight &sight, double least = 0);
 
-/// Whether an output is W V / W 1, and nothing holds the divisor back.
-bool isQuotient(DenominatorAttr guard);
+/// A power of two: where a row has a product of that size, whose weight is the `degree`-th power of `scale` times it, a guard is lost in the rounding of the
+/// sum of weights, so that larger ones may stand in units. 0: nothing holds the divisor back.
+double leastUnit(DenominatorAttr guard, double degree, double scale);
 
 /// W V / W 1 under the guard, or W V if that is `none`, in the type of the output.
 mlir::Value buildNormalized(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value value,

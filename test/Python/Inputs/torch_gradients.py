@@ -121,8 +121,9 @@ class Gradients(unittest.TestCase):
             gradient.sum().backward()
 
     def test_what_has_no_kernel_says_so(self):
-        spec = {**elu1_spec(), "mechanism": {"kind": "polynomial", "degree": 32, "denominator": {"bias": 1}}, "causal": True}
-        tensors = dict(zip("qkv", drawn(*[(1, 2, 30, 16)] * 3)))
+        mechanism = {"kind": "kernel", "feature_map": {"kind": "favor", "features": 8}, "write": {"per": "token"}}
+        spec = {**elu1_spec(), "mechanism": mechanism, "causal": True}
+        tensors = dict(zip(["q", "k", "v", "w", "omega"], drawn(*[(1, 2, 30, 16)] * 3, (1, 2, 30), (1, 8, 16))))
         with self.assertRaisesRegex(attune.CompileError, "not supported yet"):
             at.attend(spec, **tensors).sum().backward()
 
