@@ -79,12 +79,15 @@ static SmallVector<Value> segmentsOf(OpBuilder &builder, attn::AddOp sum, ArrayR
     cuts.append({part.first, part.end()});
   llvm::sort(cuts);
   cuts.erase(llvm::unique(cuts), cuts.end());
+  auto ranges = llvm::zip(ArrayRef(cuts).drop_back(), ArrayRef(cuts).drop_front());
+  bool isCovered = llvm::all_of(ranges, [&](auto range) {
+    auto [first, end] = range;
+    return llvm::any_of(parts, [&, first = first, end = end](const Placed &part) { return part.first <= first && part.end() >= end; });
+  });
   SmallVector<Value> segments;
-  for (auto [first, end] : llvm::zip(ArrayRef(cuts).drop_back(), ArrayRef(cuts).drop_front())) {
-    if (llvm::none_of(parts, [&](const Placed &part) { return part.first <= first && part.end() >= end; }))
-      return {};
-    segments.push_back(sumOf(builder, sum.getLoc(), parts, first, end));
-  }
+  if (isCovered)
+    for (auto [first, end] : ranges)
+      segments.push_back(sumOf(builder, sum.getLoc(), parts, first, end));
   return segments;
 }
 

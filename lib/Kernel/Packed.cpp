@@ -10,7 +10,8 @@
 //   the entry of the batch        is the sequence s, and 0 in memories of all tokens or of all their blocks,
 //   the size of a token dimension is offsets[s + 1] − offsets[s],
 //   a token index i               is offsets[s] + i, and rows from offsets[s + 1] on do not exist,
-//   a block index i               is the place of the sequence's i-th block in the list of all (PackedDims.h).
+//   a block index i               is the place of the sequence's i-th block in the list of all (PackedDims.h), a window one of them,
+//   a row i beside those of tokens, in memory that each sequence is padded in, is the place of its i-th row there.
 //
 // Nothing else changes, so a sequence has the result that it has alone. A grid with an axis of blocks has the list of those of all
 // sequences, and a program finds its sequence by bisection. A block behind the end of its sequence is one of a sequence without

@@ -17,8 +17,10 @@ using namespace attune::attn::terms;
 
 double terms::leastUnit(DenominatorAttr guard, double degree, double scale) {
   constexpr double lostByRounding = 0x1p48, most = 0x1p90; // in f64 too, which the interpreter has
-  double held = std::max(guard.getBias(), guard.getFloor());
-  return held == 0 ? 0 : std::exp2(std::ceil(std::log2(std::clamp(held * lostByRounding, lostByRounding, most)) / degree - std::log2(scale)));
+  constexpr double exponents = 100;                        // that f32 holds, and of what is multiplied with it
+  double held = std::max(guard.getBias(), guard.getFloor()), weight = std::clamp(held * lostByRounding, lostByRounding, most);
+  double exponent = std::ceil(std::log2(weight) / degree - std::log2(scale));
+  return held == 0 ? 0 : std::exp2(std::clamp(exponent, -exponents, exponents));
 }
 
 Value terms::buildInUnits(OpBuilder &builder, Location loc, Value rows, Value columns, const Sight &sight, double least) {

@@ -195,14 +195,15 @@ KeysInUnits::KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &f
 }
 
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
+  // Cotangents of rows past the last one are quotients of nothing.
+  bool ofCotangents = sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>();
+  auto existing = [&](Source v) { return ofCotangents ? term(terms::existing(Axis::Key), {v}) : v; };
   int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp())) {
     KeysInUnits own(sums, draft, draft.channels(at), draft.values(at));
-    return stateOfExponents(keys, own.key, own.value, features, width, draft.wide(), own.shares);
+    return stateOfExponents(keys, own.key, existing(own.value), features, width, draft.wide(), own.shares);
   }
-  Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = draft.read(sums.value, draft.values(at));
-  if (sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>()) // cotangents of rows past the last one are quotients of nothing
-    v = term(terms::existing(Axis::Key), {v});
+  Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = existing(draft.read(sums.value, draft.values(at)));
   return stream(keys, keySums(sums, draft, b, v, at, withSums));
 }
 
