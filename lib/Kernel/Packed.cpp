@@ -312,10 +312,10 @@ LogicalResult Packer::replaceEntryAndNumber(Value number) {
       return;
     for (Operation *user : llvm::make_early_inc_range(id->getUsers())) {
       known &= isa<arith::DivUIOp, arith::RemUIOp>(user) && user->getOperand(0) == id;
-      if (known)
-        user->getResult(0).replaceAllUsesWith(isa<arith::DivUIOp>(user) ? sequence : number);
-      if (known)
-        user->erase();
+      if (!known)
+        return;
+      user->getResult(0).replaceAllUsesWith(isa<arith::DivUIOp>(user) ? sequence : number);
+      user->erase();
     }
   });
   return known ? success() : LogicalResult(refuse("a grid whose blocks are counted in another way"));

@@ -84,10 +84,10 @@ PackedDim kernel::dimOf(Value size) {
   if (auto [tokens, padding] = paddedTokens(size); tokens) {
     PackedDim dim = dimOf(tokens);
     bool once = dim.isTokens() && dim.repeats == 1 && dim.padding.isNone();
-    if (once)
+    if (once) {
       dim.padding = padding;
-    if (once)
       return dim;
+    }
   }
   if (auto product = size.getDefiningOp<arith::MulIOp>(); product && numberOf(product.getRhs())) {
     PackedDim dim = dimOf(product.getLhs());

@@ -38,7 +38,7 @@ struct PackedDim {
   Kind kind = Other;   ///< One: the entry that all tokens lie in
   char letter = 0;     ///< Tokens, Blocks: of q, or of k
   int64_t block = 1;   ///< Blocks: tokens of each
-  Padding padding = {};
+  Padding padding = {}; ///< Tokens, Blocks: of each sequence's rows, of which blocks are
   int64_t repeats = 1; ///< of an axis: so many programs for each of them, all of the first first
   bool ofEntries = false; ///< of an axis: blocks of all entries of the batch, those of the first one first
 

@@ -25,7 +25,7 @@ static bool isDecayed(Value features) {
 
 /// Whether some sums are divided by what nothing holds back: then rows of small sums count as all others do.
 static bool dividesFreely(Block &block) {
-  auto isFree = [](attn::DenominatorAttr guard) { return guard && !guard.getNone() && guard.getBias() == 0 && guard.getFloor() == 0; };
+  auto isFree = [](attn::DenominatorAttr guard) { return guard && guard.cancelsFactors(); };
   return llvm::any_of(block.getOps<attn::NormalizeOp>(), [&](attn::NormalizeOp op) { return isFree(op.getGuard()); }) ||
          llvm::any_of(block.getOps<attn::CausalReadoutGradientOp>(), [&](attn::CausalReadoutGradientOp op) { return isFree(op.getGuardAttr()); });
 }

@@ -73,16 +73,22 @@ NOISE = 2.0 ** -21
 MOST_OF_NOISE = 16
 
 
+def with_noise(arrays):
+    """Tensors by their names; cotangents and constants of the function stay what they are."""
+    rng = np.random.default_rng(1)
+    def moves(name, array):
+        return array.dtype == np.float32 and not name.startswith("grad_") and "sign" not in name.split(".")[-1]
+    return {name: (array * (1 + NOISE * rng.uniform(-1, 1, array.shape))).astype(array.dtype) if moves(name, array) else array
+            for name, array in arrays.items()}
+
+
 def is_conditioned(args, case, interpreted, exact, got, folder):
     """Whether each gradient outside its tolerance is one that noise of f32 on the tensors alone moves, and is off by no more than a few times
     as much: divisors that nearly cancel, as those of signed features, powers that have lost all their digits."""
-    noisy, rng = folder / "noisy", np.random.default_rng(1)
+    noisy = folder / "noisy"
     shutil.copytree(case.files, noisy)
-    for path in noisy.glob("*.npy"):
-        array = np.load(path)
-        is_given = path.stem.startswith("grad_") or "sign" in path.stem.split(".")[-1]  # cotangents, and constants of the function
-        if array.dtype == np.float32 and not is_given:
-            np.save(path, (array * (1 + NOISE * rng.uniform(-1, 1, array.shape))).astype(array.dtype))
+    for name, array in with_noise(case.arrays()).items():
+        np.save(noisy / f"{name}.npy", array)
     moved = gradients.gradients(args, "reference", dataclasses.replace(case, files=noisy), folder / "moved")
     tolerance = gradients.tolerance("run", case)
 
@@ -168,6 +174,15 @@ def parse():
     return parser.parse_args()
 
 
+def end(args, refusals, wrong):
+    """Says how many specs were refused, by the kinds of reasons, and how many judged and wrong."""
+    for why, count in refusals.most_common():
+        print(f"SKIP: {count} specs: {why}")
+    refused = sum(refusals.values())
+    print(f"{args.count - refused} of {args.count} judged, {wrong} wrong")
+    sys.exit(wrong > 0 or refused > args.refusals * args.count)
+
+
 def main():
     args = parse()
     refusals, wrong = collections.Counter(), 0
@@ -176,11 +191,7 @@ def main():
         wrong += bool(failure)
         if why:
             refusals[kind(why)] += 1
-    for why, count in refusals.most_common():
-        print(f"SKIP: {count} specs: {why}")
-    refused = sum(refusals.values())
-    print(f"{args.count - refused} of {args.count} judged, {wrong} wrong")
-    sys.exit(wrong > 0 or refused > args.refusals * args.count)
+    end(args, refusals, wrong)
 
 
 if __name__ == "__main__":
