@@ -82,6 +82,9 @@ static Quotient quotientOf(attn::MapOp key) {
   if (!key.getKeys() || key.getShift() || !key->hasOneUse() || !attn::haveLogarithms(key.getFeatureMap()))
     return {};
   Operation *user = *key->user_begin();
+  auto shares = dyn_cast<attn::GateOp>(user);
+  if (shares && shares->hasOneUse() && shares.getGate().getType().getRank() == 3)
+    user = *shares->user_begin();
   SmallVector<Value> sums;
   Value features;
   bool ofAllKeys = true;
@@ -91,7 +94,8 @@ static Quotient quotientOf(attn::MapOp key) {
       return {};
     features = readout.getFeatures(), sums = {readout.getNumerator(), readout.getDenominator()};
   } else if (auto readout = dyn_cast<attn::CausalReadoutOp>(user)) {
-    if (readout.getInitialState() || !readout.getState().use_empty() || !readout.getSum().use_empty() || readout.getKeyFeatures() != key.getResult())
+    if (readout.getInitialState() || !readout.getState().use_empty() || !readout.getSum().use_empty() ||
+        readout.getKeyFeatures() != (shares ? shares.getResult() : key.getResult()))
       return {};
     features = readout.getQueryFeatures(), sums = {readout.getNumerator(), readout.getDenominator()}, ofAllKeys = false;
   } else if (auto pairs = dyn_cast<attn::ContractOp>(user); pairs && pairs.getRhs() == key.getResult() && areSummed(pairs.getResult(), sums, ofAllKeys)) {

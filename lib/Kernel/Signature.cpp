@@ -77,7 +77,7 @@ static StringRef nameOfUse(OpOperand &use) {
   if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
     return ofReadout(readout);
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op); gradient && !isCotangent(gradient, value))
-    return ofReadout(gradient);
+    return value == gradient.getWrite() ? "w" : ofReadout(gradient);
   return "";
 }
 

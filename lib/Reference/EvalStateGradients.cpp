@@ -20,10 +20,10 @@ namespace {
 /// What a gradient of a causal readout reads and gives; absent ones are empty.
 struct Tensors {
   Array a, b, value;
-  std::optional<Array> decay, erase, initialState, initialSum, initialScale;
+  std::optional<Array> decay, erase, write, initialState, initialSum, initialScale;
   std::optional<Array> numerator, denominator, finalState, finalSum;
   attn::DenominatorAttr guard; ///< null: the numerator's cotangent is that
-  Array aGradient, bGradient, valueGradient, stateGradient, sumGradient, decayGradient, eraseGradient;
+  Array aGradient, bGradient, valueGradient, stateGradient, sumGradient, decayGradient, eraseGradient, writeGradient;
 };
 
 /// S [m, dv] and z [m].
@@ -53,7 +53,9 @@ public:
 private:
   double eraseOf(int64_t t, int64_t f) const { return all.erase ? gateAt(*all.erase, entry, head, t, f) : 0; }
   double keptOf(int64_t t, int64_t f) const { return all.decay ? std::exp(gateAt(*all.decay, entry, head, t, f)) : 1; }
-  double feature(int64_t t, int64_t f) const { return all.b({entry, head, t, f}); }
+  double shareOf(int64_t t) const { return all.write ? (*all.write)({entry, head, t}) : 1; }
+  /// Of a key with the share that it enters with.
+  double feature(int64_t t, int64_t f) const { return shareOf(t) * all.b({entry, head, t, f}); }
 
   /// Of the head; rows are e to their scale times what is there, of a row of zeros the scale says nothing.
   State load(const std::optional<Array> &state, const std::optional<Array> &sum, const std::optional<Array> &scale = {}) const {
@@ -151,7 +153,10 @@ private:
       all.valueGradient({entry, valueHead, t, c}) += value[c];
     for (int64_t f = 0; f < m; ++f) {
       erased[f] = all.erase ? dot(faded.state[f], value.data(), width) : 0; // S̃ v̄
-      all.bGradient({entry, head, t, f}) += dot(reaching.state[f], update.data(), width) + reaching.sum[f] - eraseOf(t, f) * erased[f];
+      double ofFeature = dot(reaching.state[f], update.data(), width) + reaching.sum[f] - eraseOf(t, f) * erased[f];
+      all.bGradient({entry, head, t, f}) += shareOf(t) * ofFeature;
+      if (all.write)
+        addTo(all.writeGradient, t, f, all.b({entry, head, t, f}) * ofFeature);
       if (all.erase)
         addTo(all.eraseGradient, t, f, -feature(t, f) * erased[f]);
       addScaled(-eraseOf(t, f) * feature(t, f), value.data(), width, reaching.state[f]); // Λ̃
@@ -205,15 +210,15 @@ static void multiply(Array &cotangent, const Array &of) {
 
 static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalReadoutGradientOp op) {
   Tensors all{frame[op.getQueryFeatures()], frame[op.getKeyFeatures()], frame[op.getValue()], frame.optional(op.getDecay()),
-              frame.optional(op.getErase()), frame.optional(op.getInitialState()), frame.optional(op.getInitialSum()),
+              frame.optional(op.getErase()), frame.optional(op.getWrite()), frame.optional(op.getInitialState()), frame.optional(op.getInitialSum()),
               frame.optional(op.getInitialScale()), frame.optional(op.getNumerator()), frame.optional(op.getDenominator()),
-              frame.optional(op.getState()), frame.optional(op.getSum()), op.getGuardAttr(), {}, {}, {}, {}, {}, {}, {}};
+              frame.optional(op.getState()), frame.optional(op.getSum()), op.getGuardAttr(), {}, {}, {}, {}, {}, {}, {}, {}};
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), all.b.size(0), all.b.size(2));
   if (failed(lengths) || failed(checkShapes(op, all)))
     return failure();
   all.aGradient = Array(all.a.shape()), all.bGradient = Array(all.b.shape()), all.valueGradient = Array(all.value.shape());
   for (auto [from, to] : {std::pair(&all.initialState, &all.stateGradient), std::pair(&all.initialSum, &all.sumGradient),
-                          std::pair(&all.decay, &all.decayGradient), std::pair(&all.erase, &all.eraseGradient)})
+                          std::pair(&all.decay, &all.decayGradient), std::pair(&all.erase, &all.eraseGradient), std::pair(&all.write, &all.writeGradient)})
     if (*from)
       *to = Array((*from)->shape());
   for (int64_t entry = 0; entry < all.b.size(0); ++entry)
@@ -230,6 +235,7 @@ static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalRea
   frame.set(op.getSumGradient(), all.sumGradient);
   frame.set(op.getDecayGradient(), all.decayGradient);
   frame.set(op.getEraseGradient(), all.eraseGradient);
+  frame.set(op.getWriteGradient(), all.writeGradient);
   return success();
 }
 

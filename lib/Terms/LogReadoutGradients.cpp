@@ -19,6 +19,9 @@
 // a 2^M is read with it; of queries behind it the pass over keys has (M, ζ, R), the sums of 2^(Lq − c − M) (−δ, ō) / g,
 // and reads it with 2^(Lk + M), which is at most about g as every query behind sees the key.
 //
+// Where keys enter with shares, pairs and states have them: w_j b_j is in the place of b_j. b_j ⊙ b̄_j is that of the logarithm of either, and Σ_f of
+// it without the share is the share's own cotangent.
+//
 // Pairs of a chunk are cut into bands (LogPairs.h). Without bands, of steady chunks, one product has them: no exponent of
 // the keys, or Lq − c of the queries, is above the state's unit by more than a headroom.
 //
@@ -58,10 +61,15 @@ struct LogReadoutGradient : Term {
     return x.at(tiles, c ? tiles.minus(total, tiles.expand(c, 1, shape)) : total);
   }
 
+  /// The shares of keys along an axis of a shape; null: there is no such operand.
+  static Value sharesAt(const TileSite &site, Sources operands, size_t operand, int64_t axis, ArrayRef<int64_t> shape) {
+    return operand < operands.size() ? site.tiles().expand(operands[operand]->tile(site), axis, shape) : Value();
+  }
+
   int64_t bands; ///< 0: of a steady chunk
 };
 
-/// (Lq, Lk or 2^(Lk − M), state, pairs (c, w), v, ō, unit of the pairs if there are bands): a ⊙ ā [T, m], and of each row g, δ and c.
+/// (Lq, Lk or 2^(Lk − M), state, pairs (c, w), v, ō, unit of the pairs if there are bands[, shares]): a ⊙ ā [T, m], and of each row g, δ and c.
 struct LogQueryGradient : LogReadoutGradient {
   LogQueryGradient(attn::DenominatorAttr guard, int64_t bands) : LogReadoutGradient(bands), guard(guard) {}
 
@@ -79,6 +87,9 @@ struct LogQueryGradient : LogReadoutGradient {
     Value v = operands[4]->tile(site, f32), given = operands[5]->tile(site, f32);                   // [T, dv] each
     Value unit = state.tiles[0], z = state.tiles[1], S = state.tiles[2], c = pairs.tiles[0], w = pairs.tiles[1];
     SmallVector<int64_t> shape(tiles.shape(q.exponents)), square(tiles.shape(w));
+    Value shares = sharesAt(site, operands, bands > 0 ? 7 : 6, 0, square);                          // [T, T]
+    if (shares)
+      w = tiles.times(w, shares);
     Value a = above(tiles, q, unit, c), sums = tiles.expand(z, 0, shape);                           // [T, m] each
     Value denominator = tiles.plus(tiles.reduceAdd(w, 1), tiles.reduceAdd(tiles.times(a, sums), 1)); // [T]
     kernel::GuardedInUnit guarded = kernel::guardInUnit(tiles, guard, denominator, c);
@@ -87,6 +98,8 @@ struct LogQueryGradient : LogReadoutGradient {
     Value delta = deltaOf(tiles, guarded, tiles.reduceAdd(tiles.times(a, before), 1), w, ofPairs);  // [T]
     before = tiles.minus(before, tiles.times(sums, tiles.expand(delta, 1, shape)));
     ofPairs = visible(tiles, tiles.minus(ofPairs, tiles.expand(delta, 1, square)));
+    if (shares)
+      ofPairs = tiles.times(ofPairs, shares);
     Value share = tiles.expand(inverse, 1, shape);
     if (bands == 0)
       return {tiles.times(tiles.times(a, share), tiles.dot(ofPairs, operands[1]->tile(site), before)), divisor, delta, c};
@@ -108,7 +121,7 @@ private:
   attn::DenominatorAttr guard;
 };
 
-/// (Lq − c, Lk, state of the queries behind, ō, δ, g, v): b ⊙ b̄ [T, m] and v̄ [T, dv].
+/// (Lq − c, Lk, state of the queries behind, ō, δ, g, v[, shares]): b ⊙ b̄ [T, m], v̄ [T, dv] and, of shares, w̄ [T].
 struct LogKeyGradient : LogReadoutGradient {
   using LogReadoutGradient::LogReadoutGradient;
 
@@ -134,12 +147,23 @@ struct LogKeyGradient : LogReadoutGradient {
     if (bands == 0) {
       Value a = q.at(tiles, tiles.minus(q.exponents, tiles.expand(unit, 0, shape)));                // [T, m]
       Value w = visible(tiles, products(tiles, a, b));                                              // [T, T]
-      return {tiles.times(b, tiles.dot(ofPairs, a, behind, /*transposeA=*/true)), tiles.dot(w, u, ofValues, /*transposeA=*/true)};
+      return written(site, operands, tiles.times(b, tiles.dot(ofPairs, a, behind, /*transposeA=*/true)),
+                     tiles.dot(w, u, ofValues, /*transposeA=*/true));
     }
     Value maximum = tiles.maximum(tiles.reduceMax(k.exponents, 0), tiles.constant({shape[1]}, kernel::noLogarithm)); // [m]
     Value scale = tiles.constant({shape[0]}, 0), w = kernel::weightsOfPairs(tiles, q, k, maximum, scale, bands);
     Value inside = kernel::pairSumsOf(tiles, q, k, maximum, scale, bands, ofPairs, /*transposed=*/true);
-    return {tiles.plus(tiles.times(b, behind), inside), tiles.dot(w, u, ofValues, /*transposeA=*/true)};
+    return written(site, operands, tiles.plus(tiles.times(b, behind), inside), tiles.dot(w, u, ofValues, /*transposeA=*/true));
+  }
+
+private:
+  /// The results from those of keys that enter as they are.
+  static SmallVector<Value, 3> written(const TileSite &site, Sources operands, Value ofKeys, Value ofValues) {
+    TileBuilder &tiles = site.tiles();
+    Value ofRows = sharesAt(site, operands, 7, 1, tiles.shape(ofKeys)), ofColumns = sharesAt(site, operands, 7, 1, tiles.shape(ofValues));
+    if (!ofRows)
+      return {ofKeys, ofValues};
+    return {tiles.times(ofKeys, ofRows), tiles.times(ofValues, ofColumns), tiles.reduceAdd(ofKeys, 1)};
   }
 };
 } // namespace

@@ -14,6 +14,8 @@
 // k log₂e is a number of 48 bits, of which r keeps what is small: a scale of 100 rounded as it stands would cost the last three
 // digits of the state. So does M on the way back.
 //
+// Cotangents of what is stored are those of e^k y, which is m^{-1/2} times the sums of features: those of sums in no units are m^{-1/2} times them.
+//
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
@@ -85,6 +87,41 @@ struct TrueState : ScaledState {
   }
 };
 
+struct CotangentUnits : ScaledState {
+  using ScaledState::ScaledState;
+
+  StringRef name() const override { return "cotangent_units"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Plain; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // S̄ [m, dv], z̄ [m]
+    auto magnitude = [&](Value x) { return tiles.maximum(x, tiles.negate(x)); };
+    Value largest = tiles.maximum(tiles.reduceMax(magnitude(state[0]), 1), magnitude(state[1]));    // [m]
+    Value unit = tiles.selectEqual(largest, 0, number(tiles, kernel::noLogarithm), number(tiles, 0));
+    return rescaled(tiles, unit, number(tiles, -half), {unit, state[1], state[0]});
+  }
+};
+
+struct TrueCotangents : ScaledState {
+  using ScaledState::ScaledState;
+
+  StringRef name() const override { return "true_cotangents"; }
+  Representation gives(Sources) const override { return Representation::Plain; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // M [m], ζ [m], R [m, dv]
+    Value exponent = tiles.plus(state[0], number(tiles, half));
+    // Of units that are out of range what they are of need not be.
+    Value part = tiles.exp2(tiles.times(exponent, number(tiles, .5)));
+    auto scaled = [&](Value x) {
+      for (int times = 0; times < 2; ++times)
+        x = tiles.times(x, tile::repeated(tiles, part, tiles.shape(x)));
+      return x;
+    };
+    return {scaled(state[2]), scaled(state[1])};
+  }
+};
+
 /// The same of rows that share one k.
 struct Unscaled : Term {
   StringRef name() const override { return "unscaled"; }
@@ -120,5 +157,7 @@ struct ScalesOfUnits : ScaledState {
 
 terms::TermPtr terms::givenUnits(int64_t features) { return std::make_unique<GivenUnits>(features); }
 terms::TermPtr terms::trueState(int64_t features) { return std::make_unique<TrueState>(features); }
+terms::TermPtr terms::cotangentUnits(int64_t features) { return std::make_unique<CotangentUnits>(features); }
+terms::TermPtr terms::trueCotangents(int64_t features) { return std::make_unique<TrueCotangents>(features); }
 terms::TermPtr terms::unscaled() { return std::make_unique<Unscaled>(); }
 terms::TermPtr terms::scalesOfUnits(int64_t features, bool offset) { return std::make_unique<ScalesOfUnits>(features, offset); }

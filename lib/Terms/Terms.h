@@ -342,6 +342,10 @@ TermPtr withOffset();
 TermPtr givenUnits(int64_t features);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
+/// (S̄, z̄) of sums of m^{-1/2} times the features: (0, z̄, S̄), in units of 1, of those of the features themselves. A feature of which both are 0 has none.
+TermPtr cotangentUnits(int64_t features);
+/// (M, ζ, R) the other way round: (S̄, z̄).
+TermPtr trueCotangents(int64_t features);
 /// (x, k): e^k x of a number k [1]; 0 where x is.
 TermPtr unscaled();
 /// The other way round, of sums times 2^stateOffset if `offset`. Scales are whole numbers: they keep all their digits.
@@ -452,10 +456,11 @@ TermPtr causalReadout(bool offset);
 TermPtr normalizeInUnit(attn::DenominatorAttr guard);
 /// (b, v, L) or, if it `weighs`, (b, v, L, w): M = max_j L_j, Σ_j w_j b_j, Σ_j b_j v_jᵀ, with operands of products in f32 if `wide`.
 StreamedPtr state(int64_t features, int64_t width, bool wide, bool weighs = false);
-/// (Lq, Lk, state, pairs, v, ō, M) or, without bands, (Lq, 2^(Lk − M), state, pairs, v, ō): a ⊙ ā of a quotient's queries, its denominators g, δ = ⟨ō, o⟩
-/// and the units of rows c.
+/// (Lq, Lk, state, pairs, v, ō, M[, w]) or, without bands, (Lq, 2^(Lk − M), state, pairs, v, ō[, w]): a ⊙ ā of a quotient's queries, its denominators
+/// g, δ = ⟨ō, o⟩ and the units of rows c. Keys of the pairs enter with shares w, or as they are.
 TermPtr logQueryGradient(attn::DenominatorAttr guard, int64_t bands);
-/// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v): b ⊙ b̄ and v̄ of its keys; of steady chunks without bands.
+/// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v[, w]): b ⊙ b̄ and v̄ of its keys, and w̄ of the shares that they enter with; of steady chunks
+/// without bands.
 TermPtr logKeyGradient(int64_t bands);
 /// (g) or, of sums in units of rows, (c, g, …): ln g under a guard; of rows that its floor holds back, of the floor.
 TermPtr logDivisor(attn::DenominatorAttr guard);

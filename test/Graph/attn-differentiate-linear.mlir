@@ -98,6 +98,17 @@ func.func @favor(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16
   return %o : tensor<1x2x?x16xf32>
 }
 
+// STATES-LABEL: func.func @favor_shares_backward
+// STATES:         attn.causal_readout_gradient {{.*}} write(%arg4 : tensor<1x2x?xf32>) cotangents(numerator %arg5 : {{.*}}, logarithms} {{.*}} write(tensor<1x2x?xf32>)
+// STATES-NOT:     attn.gate
+// STATES:         return
+func.func @favor_shares(%q: tensor<1x2x?x16xf32> {attn.name = "q"}, %k: tensor<1x2x?x16xf32> {attn.name = "k"}, %v: tensor<1x2x?x16xf32> {attn.name = "v"}, %w: tensor<1x24x16xf32> {attn.name = "omega", attn.parameter}, %s: tensor<1x2x?xf32> {attn.name = "w"})
+    -> (tensor<1x2x?x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["k", "w"]} {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x24x16xf32>) write(%s : tensor<1x2x?xf32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 24, epsilon = 0.0, scale = 0.25, stabilizer = constant>}
+      : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
+  return %o : tensor<1x2x?x16xf32>
+}
+
 // STATES-LABEL: func.func @favor_causal_backward
 // STATES-NOT:     attn.key_maximum
 // STATES:         attn.causal_readout_gradient {{.*}}, logarithms}

@@ -2,6 +2,8 @@
 // RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
 // SIDES-DAG: {{^}}favor__of_logarithms equals favor:
 // SIDES-DAG: {{^}}favor__not_half differs from favor:
+// SIDES-DAG: {{^}}states__of_logarithms equals states:
+// SIDES-DAG: {{^}}states__not_shared differs from states:
 // SIDES-DAG: {{^}}focused__of_logarithms equals focused:
 // SIDES-DAG: {{^}}all_keys__shifted equals all_keys:
 // SIDES-DAG: {{^}}all_keys__not_shifted differs from all_keys:
@@ -51,6 +53,47 @@ func.func @favor__not_half(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w) -> (!
   %dw = attn.map_parameter_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !w
   %dx = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !w
   return %dq, %dk, %dv, %dw, %dx : !x, !k, !k, !w, !w
+}
+
+// Keys enter with shares of themselves, between two states.
+!s = tensor<?x2x6x4xf32>
+!u = tensor<?x2x6xf32>
+!h = tensor<?x2x?xf32>
+func.func @states(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w, %h: !h, %s: !s, %z: !u, %e: !u, %cs: !s, %cz: !u) -> (!x, !k, !k, !w, !h, !s, !u) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %g = attn.gate %b by %h : !n, !h -> !n
+  %da, %dg, %dv, %ds, %dz = attn.causal_readout_gradient %a, %g, %v lengths(%l : !l) initial(%s, %z, %e : !s, !u, !u)
+      cotangents(numerator %c : !x state %cs : !s sum %cz : !u) {guard = #guard} : !m, !n, !k -> !m, !n, !k state(!s) sum(!u)
+  %db = attn.gate %dg by %h : !n, !h -> !n
+  %dh = attn.contract %dg [batch, head, key, value], %b [batch, head, key, value] -> [batch, head, key] : !n, !n -> !h
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dh, %ds, %dz : !x, !k, !k, !w, !h, !s, !u
+}
+
+func.func @states__of_logarithms(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w, %h: !h, %s: !s, %z: !u, %e: !u, %cs: !s, %cz: !u) -> (!x, !k, !k, !w, !h, !s, !u) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %da, %db, %dv, %ds, %dz, %dh = attn.causal_readout_gradient %a, %b, %v lengths(%l : !l) initial(%s, %z, %e : !s, !u, !u) write(%h : !h)
+      cotangents(numerator %c : !x state %cs : !s sum %cz : !u) {guard = #guard, logarithms} : !m, !n, !k -> !m, !n, !k state(!s) sum(!u) write(!h)
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dh, %ds, %dz : !x, !k, !k, !w, !h, !s, !u
+}
+
+func.func @states__not_shared(%q: !x, %k: !k, %v: !k, %c: !x, %l: !l, %w: !w, %h: !h, %s: !s, %z: !u, %e: !u, %cs: !s, %cz: !u) -> (!x, !k, !k, !w, !h, !s, !u) {
+  %a = attn.map %q parameter(%w : !w) {feature_map = #favor} : !x -> !m
+  %b = attn.map %k lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys} : !k -> !n
+  %da, %dx, %dv, %ds, %dz, %dh = attn.causal_readout_gradient %a, %b, %v lengths(%l : !l) initial(%s, %z, %e : !s, !u, !u) write(%h : !h)
+      cotangents(numerator %c : !x state %cs : !s sum %cz : !u) {guard = #guard, logarithms} : !m, !n, !k -> !m, !n, !k state(!s) sum(!u) write(!h)
+  %db = attn.gate %dx by %h : !n, !h -> !n
+  %dq = attn.map_gradient %q, %da parameter(%w : !w) {feature_map = #favor, logarithms} : !x, !m -> !x
+  %dk = attn.map_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !k
+  %dw = attn.map_parameter_gradient %k, %db lengths(%l : !l) parameter(%w : !w) {feature_map = #favor, keys, logarithms} : !k, !n -> !w
+  return %dq, %dk, %dv, %dw, %dh, %ds, %dz : !x, !k, !k, !w, !h, !s, !u
 }
 
 func.func @focused(%q: !x, %k: !x, %v: !x, %c: !x, %f: !f) -> (!x, !x, !x, !f, !f) {

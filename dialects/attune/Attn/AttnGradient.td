@@ -376,14 +376,15 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
     where the guard lets g pass. Both come from sums that ā is made of anyway, g = ⟨a, z⟩ and ⟨ō, o⟩ = ⟨a, S ū⟩, so that no output is made again.
 
     With `logarithms` the first two results are a ⊙ ā and b ⊙ b̄, the cotangents of ln a and ln b. Of a quotient they are in range where features, of
-    which any factor of a row of a and any of a feature cancels, are not.
+    which any factor of a row of a and any of a feature cancels, are not. There keys may enter with shares `write`, b_t = w_t φ_t of key features φ:
+    b ⊙ b̄ is what reaches ln φ, too, and w̄_t = ⟨φ_t, b̄_t⟩.
 
     Its execution: parts of the sequence side by side, each of which begins with what those before it, or behind it, add up to.
 
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
-    ā, b̄, v̄, then those of state and sum if there is an initial state, of decay and of erase if there is one; with a guard a numerator, and neither
-    a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, without decay, without states that go in or whose
-    cotangents come, and with features that are maps as in A103.
+    ā, b̄, v̄, then those of state and sum if there is an initial state, of decay, of erase and of write if there is one; with a guard a numerator,
+    and neither a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, without decay, with features that are maps as
+    in A103, and with states only of `favor`, which have a scale where they go in; `write` [batch, heads, N] goes with `logarithms`.
 
     ```mlir
     %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)
@@ -395,21 +396,22 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
-                       Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
+                       Optional<Attn_F32x3>:$write, Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
                        Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard,
                        UnitAttr:$logarithms, OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Optional<Attn_F32x4>:$state_gradient, Optional<Attn_F32x3>:$sum_gradient, Optional<Attn_Decay>:$decay_gradient,
-                      Optional<Attn_Gate>:$erase_gradient);
+                      Optional<Attn_Gate>:$erase_gradient, Optional<Attn_F32x3>:$write_gradient);
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))^)?
-    (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)?
+    (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? (`write` `(` $write^ `:` type($write) `)`)?
     `cotangents` `(` (`numerator` $numerator^ `:` type($numerator))? (`denominator` $denominator^ `:` type($denominator))?
     (`state` $state^ `:` type($state))? (`sum` $sum^ `:` type($sum))? `)` attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($query_gradient) `,` type($key_gradient) `,` type($value_gradient) (`state` `(` type($state_gradient)^ `)`)?
     (`sum` `(` type($sum_gradient)^ `)`)? (`decay` `(` type($decay_gradient)^ `)`)? (`erase` `(` type($erase_gradient)^ `)`)?
+    (`write` `(` type($write_gradient)^ `)`)?
   }];
 }
 

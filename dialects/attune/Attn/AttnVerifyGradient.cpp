@@ -163,14 +163,20 @@ static LogicalResult checkCotangents(CausalReadoutGradientOp op) {
 /// A104
 static LogicalResult checkLogarithms(CausalReadoutGradientOp op) {
   if (!op.getLogarithms())
-    return success();
-  if (!op.getGuard() || op.getDecay() || op.getInitialState() || op.getState() || op.getSum())
-    return op.emitOpError() << "expected a guard, and neither decay nor a state beside cotangents of logarithms, but got "
-                            << (!op.getGuard() ? "no guard" : op.getDecay() ? "decay" : "a state");
-  for (Value features : {op.getQueryFeatures(), op.getKeyFeatures()})
-    if (auto map = features.getDefiningOp<MapOp>(); !map || !haveLogarithms(map.getFeatureMap()))
+    return op.getWrite() ? op.emitOpError() << "expected write only beside cotangents of logarithms" : LogicalResult(success());
+  if (!op.getGuard() || op.getDecay())
+    return op.emitOpError() << "expected a guard and no decay beside cotangents of logarithms, but got " << (!op.getGuard() ? "no guard" : "decay");
+  bool hasStates = op.getInitialState() || op.getState() || op.getSum();
+  for (Value features : {op.getQueryFeatures(), op.getKeyFeatures()}) {
+    auto map = features.getDefiningOp<MapOp>();
+    if (!map || !haveLogarithms(map.getFeatureMap()))
       return op.emitOpError() << "expected features of focused, or of favor without epsilon, with cotangents of logarithms";
-  return success();
+    if (hasStates && !map.getFeatureMap().isFavor())
+      return op.emitOpError() << "expected states of favor beside cotangents of logarithms, but got those of " << map.getFeatureMap();
+  }
+  if (op.getInitialState() && !op.getInitialScale())
+    return op.emitOpError() << "expected an initial state with its scale beside cotangents of logarithms";
+  return op.getWrite() ? checkGate(op, "write", op.getWrite(), shapeOf(op.getKeyFeatures()), 0) : success();
 }
 
 LogicalResult CausalReadoutGradientOp::verify() {
@@ -194,7 +200,9 @@ LogicalResult CausalReadoutGradientOp::verify() {
       failed(checkLike(*this, "initial sum", getSumGradient(), getInitialSum())) ||
       failed(checkLike(*this, "decay", getDecayGradient(), getDecay()))) // A90
     return failure();
-  return checkLike(*this, "erase", getEraseGradient(), getErase()); // A90
+  if (failed(checkLike(*this, "erase", getEraseGradient(), getErase())))
+    return failure();
+  return checkLike(*this, "write", getWriteGradient(), getWrite()); // A90
 }
 
 //===----------------------------------------------------------------------===//

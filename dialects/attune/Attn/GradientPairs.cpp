@@ -119,7 +119,10 @@ SmallVector<Value> DecayOp::buildGradients(OpBuilder &builder, ValueRange cotang
   return gradients;
 }
 
+/// What reaches logarithms of a product reaches those of its factors, and the readout has the cotangent of the shares.
 SmallVector<Value> GateOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  if (auto readout = cotangents[0].getDefiningOp<CausalReadoutGradientOp>(); readout && readout.getWriteGradient())
+    return {cotangents[0], readout.getWriteGradient()};
   Value source = GateOp::create(builder, getLoc(), typeLike(builder, getSource()), cotangents[0], getGate());
   const Role entries[] = {Role::Batch, Role::Head, Role::Key, Role::Value};
   bool ofTokens = shapeOf(getGate()).size() == 3;

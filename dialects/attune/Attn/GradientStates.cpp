@@ -114,22 +114,36 @@ static NormalizeOp quotientBehind(CausalReadoutOp op, ValueRange cotangents) {
   return isOutput && isAll && !op.getErase() ? divided : NormalizeOp();
 }
 
+/// The shares that keys of a readout enter with, a number of each; null: they enter as they are.
+static GateOp sharesOfKeys(CausalReadoutOp op) {
+  auto gate = op.getKeyFeatures().getDefiningOp<GateOp>();
+  return gate && shapeOf(gate.getGate()).size() == 3 && gate->hasOneUse() ? gate : GateOp();
+}
+
 /// Whether features of a quotient under this guard may be out of the range of f32: then their logarithms have the cotangents. Nobody else may read them.
-static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard) {
-  auto a = op.getQueryFeatures().getDefiningOp<MapOp>(), b = op.getKeyFeatures().getDefiningOp<MapOp>();
-  return a && b && a->hasOneUse() && b->hasOneUse() && areAlike(a, b) &&
-         !op.getDecay() && !op.getInitialState() && carriesExponents(a.getFeatureMap(), shapeOf(a.getSource())[3], guard);
+/// States of other maps than FAVOR are in no unit.
+static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard, bool hasStates) {
+  GateOp shares = sharesOfKeys(op);
+  Value features = shares ? shares.getSource() : op.getKeyFeatures();
+  auto a = op.getQueryFeatures().getDefiningOp<MapOp>(), b = features.getDefiningOp<MapOp>();
+  if (!a || !b || !a->hasOneUse() || !b->hasOneUse() || !areAlike(a, b) || op.getDecay())
+    return false;
+  if (hasStates && (!a.getFeatureMap().isFavor() || (op.getInitialState() && !op.getInitialScale())))
+    return false;
+  return carriesExponents(a.getFeatureMap(), shapeOf(a.getSource())[3], guard);
 }
 
 SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   auto like = [&](Value operand) { return operand ? typeLike(builder, operand) : Type(); };
   NormalizeOp quotient = quotientBehind(*this, cotangents);
   Value numerator = quotient ? quotient.getNumerator() : cotangents[0], denominator = quotient ? Value() : cotangents[1];
-  bool ofLogarithms = quotient && !cotangents[2] && !cotangents[3] && readsExponents(*this, quotient.getGuard());
+  bool ofLogarithms = quotient && readsExponents(*this, quotient.getGuard(), getInitialState() || cotangents[2] || cotangents[3]);
+  GateOp shares = ofLogarithms ? sharesOfKeys(*this) : GateOp();
+  Value write = shares ? shares.getGate() : Value(), keys = shares ? shares.getSource() : getKeyFeatures();
   auto op = CausalReadoutGradientOp::create(
       builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
-      like(getDecay()), like(getErase()), getQueryFeatures(), getKeyFeatures(), getValue(), getLengths(), getInitialState(), getInitialSum(),
-      getDecay(), getErase(), getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
+      like(getDecay()), like(getErase()), like(write), getQueryFeatures(), keys, getValue(), getLengths(), getInitialState(), getInitialSum(),
+      getDecay(), getErase(), write, getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
       quotient ? quotient.getGuardAttr() : DenominatorAttr(), ofLogarithms ? builder.getUnitAttr() : UnitAttr(), /*execution=*/ExecutionAttr());
   Gradients gradients(getNumOperands());
   auto put = [&](MutableOperandRange operand, Value gradient) {

@@ -22,7 +22,7 @@ static Source numbersAt(Value memory, const Place &rows) {
 
 GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys, QuotientRows quotient)
     : draft(draft), at(keys), decay(op.getDecay()), guard(op.getGuardAttr()), a(draft.read(op.getQueryFeatures(), rows)),
-      b(existingFeatures(op.getKeyFeatures(), draft, keys)), v(draft.read(op.getValue(), keys)), u(draft.read(op.getNumerator(), rows)),
+      b(writtenFeatures(KeySums(op), draft, keys)), v(draft.read(op.getValue(), keys)), u(draft.read(op.getNumerator(), rows)),
       divides(op.divides()) {
   if (op.getDenominator())
     w = draft.read(op.getDenominator(), rows);

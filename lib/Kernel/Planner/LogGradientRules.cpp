@@ -12,6 +12,9 @@
 //   keys:     chunks from the last down:  b ⊙ b̄, v̄;  M' = max(M, max_i L(q) − c);
 //                                         ζ, R = 2^(M − M') (ζ, R) + Σ_i 2^(L(q) − c − M') (−δ, ō) / g
 //
+// The second begins with the cotangents of the last state, and leaves those of the first. Where keys enter with shares of themselves, sums over them
+// have these, and what is made of the others is their cotangents.
+//
 // g, δ and c of each row go from the first to the second. Both have a short way for steady chunks on a CPU: in which no exponent of what enters the
 // state is above its unit by more than the headroom.
 //
@@ -36,11 +39,10 @@ namespace {
 struct LogChunk {
   LogChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const ChunkStage &chunks)
       : draft(draft), rows(chunks.rows()), keys(chunks.keys()), guard(op.getGuardAttr()), query(draft.read(op.getQueryFeatures(), rows)),
-        key(existingFeatures(op.getKeyFeatures(), draft, keys)), value(draft.read(op.getValue(), keys)), given(draft.read(op.getNumerator(), rows)),
+        own(KeySums(op), draft, keys, keys), key(own.key), value(own.value), given(draft.read(op.getNumerator(), rows)),
         state(std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled)),
         unit(std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain)) {
-    auto map = op.getKeyFeatures().getDefiningOp<attn::MapOp>();
-    bands = attn::bandCount(map.getFeatureMap(), map.getSource().getType().getDimSize(3));
+    bands = attn::bandCount(own.map.getFeatureMap(), own.map.getSource().getType().getDimSize(3));
     features = op.getKeyFeatures().getType().getDimSize(3), width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
     f32 = Float32Type::get(op.getContext());
   }
@@ -59,7 +61,9 @@ struct LogChunk {
   attn::DenominatorAttr guard;
   int64_t bands, features, width;
   Type f32;
-  Source query, key, value, given;                // exponents [T, m] twice, v and ō [T, dv]
+  Source query;                                   // exponents [T, m]
+  KeysInUnits own;
+  Source key, value, given;                       // exponents [T, m], v and ō [T, dv]
   std::shared_ptr<const BoundSource> state, unit; // (M, z, S) or (M, ζ, R); the unit behind the chunk
 };
 
@@ -89,9 +93,11 @@ KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGra
     SmallVector<Source> operands{chunk.query, bands > 0 ? chunk.key : b, chunk.state, std::move(pairs), chunk.value, chunk.given};
     if (bands > 0)
       operands.push_back(chunk.unit);
+    if (chunk.own.shares)
+      operands.push_back(chunk.own.shares);
     Source all = term(terms::logQueryGradient(chunk.guard, bands), operands);
     draft.defineResults(op, {Tiles{all, {0}, 4}, Tiles(), Tiles(), Tiles()});
-    StepForm step = chunk.sums(b, chunk.value, chunk.key);
+    StepForm step = chunk.sums(b, chunk.own.written, chunk.key, chunk.own.shares);
     for (const WrittenValue &each : outputs)
       llvm::append_range(step.outputs, everyRowOf(draft, each, chunk.rows));
     if (quotient.divisors)
@@ -129,29 +135,35 @@ KernelRegion kernel::logRowPiecesRegion(RegionDraft &draft, attn::CausalReadoutG
   return region;
 }
 
-KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &pieces,
-                                   OutputsOfKeys outputs) {
+KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &before,
+                                   const StateMemory &pieces, OutputsOfKeys outputs) {
   ChunkStage chunks(draft.problem);
   LogChunk chunk(op, draft, chunks);
   LeftRows rows(chunk, quotient);
   auto form = [&](int64_t bands, Source a) {
-    Source all = term(terms::logKeyGradient(bands), {rows.query, chunk.key, chunk.state, chunk.given, rows.delta, rows.divisor, chunk.value});
-    Source ofKeys = term(terms::select({0}), {all}), ofValues = term(terms::select({1}), {all});
-    if (draft.problem.lengths)
-      ofKeys = term(terms::existing(Axis::Key), {ofKeys});
+    SmallVector<Source> operands{rows.query, chunk.key, chunk.state, chunk.given, rows.delta, rows.divisor, chunk.value};
+    if (chunk.own.shares)
+      operands.push_back(chunk.own.shares);
+    Source all = term(terms::logKeyGradient(bands), operands);
+    auto existing = [&](Source x) { return draft.problem.lengths ? term(terms::existing(Axis::Key), {x}) : x; };
+    Source ofKeys = existing(term(terms::select({0}), {all})), ofShares = chunk.own.shares ? existing(term(terms::select({2}), {all})) : nullptr;
     StepForm step = chunk.sums(std::move(a), rows.u, rows.query, rows.w);
-    step.outputs = outputs(ofKeys, ofValues);
+    step.outputs = outputs({ofKeys, term(terms::select({1}), {all}), ofShares});
     return step;
   };
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit, stage.reverse = true;
+  if (Source cotangent = shareOfCotangent(op, draft, chunks.keys()))
+    stage.begin = term(terms::cotangentUnits(chunk.features), {cotangent});
   if (draft.problem.split)
-    stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, nullptr);
+    stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, stage.begin);
   if (chunk.hasShortcut())
     stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {rows.query, chunk.state}),
                               {{rows.query, chunk.f32}, {chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.given, chunk.f32}},
                               form(0, term(terms::inUnit(), {rows.query, chunk.state}))};
   KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));
   region.suffix = "key_gradients";
+  if (before.matrix)
+    chunks.store(region, term(terms::trueCotangents(chunk.features), {region.effects.front()}), before, /*reverse=*/true);
   return region;
 }

@@ -12,17 +12,22 @@
 
 namespace attune::kernel {
 
-/// What a stage stores of each chunk, of what it has for keys and for values.
-using OutputsOfKeys = llvm::function_ref<llvm::SmallVector<fusion::RegionOutput, 1>(fusion::Source ofKeys, fusion::Source ofValues)>;
+/// b̄ and v̄ of the keys of a chunk, and w̄ of the shares that they enter with; null: they enter as they are.
+struct KeyCotangents {
+  fusion::Source keys, values, shares;
+};
+
+/// What a stage stores of each chunk.
+using OutputsOfKeys = llvm::function_ref<llvm::SmallVector<fusion::RegionOutput, 1>(const KeyCotangents &)>;
 
 /// The pass over queries, with what it leaves of the quotient for that over keys.
 fusion::KernelRegion logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                       const QuotientRows &quotient, const StateMemory &pieces);
 /// The spans of pieces of rows for the parts before them.
 fusion::KernelRegion logRowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &spans);
-/// The pass over keys. Of `ofKeys` the first of two tiles is that of keys.
-fusion::KernelRegion logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &pieces,
-                                   OutputsOfKeys outputs);
+/// The pass over keys. Of the initial state it leaves the cotangents in `before`.
+fusion::KernelRegion logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &before,
+                                   const StateMemory &pieces, OutputsOfKeys outputs);
 
 } // namespace attune::kernel
 

@@ -114,7 +114,7 @@ static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradi
 static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before,
                                const StateMemory &pieces, OutputsOfKeys outputs) {
   if (draft.host.groups().inUnits(op))
-    return logKeysRegion(draft, op, quotient, pieces, outputs);
+    return logKeysRegion(draft, op, quotient, before, pieces, outputs);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys, quotient);
@@ -123,15 +123,16 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   GradientChunk::Sums sums = chunk.sums(behind, chunk.cotangents(), chunk.a, /*transposed=*/true, static_cast<bool>(shares));
   Source ofValues = term(terms::valueReadoutGradient(draft.wide(), chunk.divides),
                          {chunk.left(chunk.b, terms::DecaySpan::Until), state, chunk.pairs(), chunk.u});
-  Source ofKeys = op.getLogarithms() ? term(terms::times(), {chunk.b, sums.all}) : sums.all;
-  if (draft.problem.lengths)
-    ofKeys = term(terms::existing(Axis::Key), {ofKeys});
+  auto existing = [&](Source x) { return draft.problem.lengths ? term(terms::existing(Axis::Key), {x}) : x; };
+  Source ofKeys = existing(op.getLogarithms() ? term(terms::times(), {chunk.b, sums.all}) : sums.all), ofShares;
+  if (op.getWrite())
+    ofShares = existing(term(terms::rowProducts(), {existingFeatures(op.getKeyFeatures(), draft, keys), sums.all}));
   Stage stage = chunks.stage();
   stage.state = state, stage.reverse = true, stage.begin = shareOfCotangent(op, draft, keys);
   if (draft.problem.split)
     stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, stage.begin);
   StepForm step = rowSums(chunk, op, draft, keys);
-  step.outputs = outputs(ofKeys, ofValues);
+  step.outputs = outputs({ofKeys, ofValues, ofShares});
   if (shares)
     step.outputs.push_back(storedRows(chunk.shares(chunk.b, sums.ofOthers), Axis::Key, shares.ofKeys));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
@@ -191,9 +192,9 @@ static KernelRegion decayRegion(RegionDraft &draft, attn::CausalReadoutGradientO
   return region;
 }
 
-/// b̄ and v̄ of every query head in memory, blocks of features side by side.
-static SmallVector<RegionOutput, 1> outputsOfHeads(Source ofKeys, Source ofValues, ArrayRef<int64_t> widths, const kernel::Tokens &keys,
-                                                   const kernel::Tokens &values) {
+/// b̄ and v̄ of every query head in memory, blocks of features side by side, and w̄.
+static SmallVector<RegionOutput, 1> outputsOfHeads(const KeyCotangents &cotangents, ArrayRef<int64_t> widths, const kernel::Tokens &keys,
+                                                   const kernel::Tokens &values, const kernel::Tokens &shares) {
   SmallVector<RegionOutput, 1> outputs;
   auto add = [&](const Source &source, unsigned tile, const kernel::Tokens &to, int64_t column, int64_t width) {
     Dimension columns = columnsOf(width), rows = kernel::rowsOf(Axis::Key);
@@ -202,8 +203,10 @@ static SmallVector<RegionOutput, 1> outputsOfHeads(Source ofKeys, Source ofValue
   };
   int64_t column = 0;
   for (auto [tile, width] : llvm::enumerate(widths))
-    add(ofKeys, tile, keys, column, width), column += width;
-  add(ofValues, 0, values, 0, values.width);
+    add(cotangents.keys, tile, keys, column, width), column += width;
+  add(cotangents.values, 0, values, 0, values.width);
+  if (cotangents.shares)
+    outputs.push_back(storedRows(cotangents.shares, Axis::Key, shares.memory));
   return outputs;
 }
 
@@ -268,8 +271,12 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   int64_t ofValues = shapeOf(op.getValue())[1];
   if (problem.heads() == problem.sharedHeads() && problem.heads() == ofValues)
-    return buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, [&](Source ofKeys, Source ofValue) {
-      draft.defineResults(op, {Tiles(), blocksOf(ofKeys, widths.size()), Tiles{ofValue}, Tiles()});
+    return buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, [&](const KeyCotangents &cotangents) {
+      SmallVector<Tiles> results(op.getNumResults());
+      results[1] = blocksOf(cotangents.keys, widths.size()), results[2] = {cotangents.values};
+      if (cotangents.shares)
+        results[cast<OpResult>(op.getWriteGradient()).getResultNumber()] = {cotangents.shares};
+      draft.defineResults(op, results);
       SmallVector<RegionOutput, 1> stores;
       for (const WrittenValue &each : outputs)
         llvm::append_range(stores, everyRowOf(draft, each, {Axis::Key, Axis::Head, problem.heads()}));
@@ -277,13 +284,16 @@ LogicalResult HostBuilder::writeKeyGradients(const Problem &problem, attn::Causa
     }));
   Tokens keys = allocateRows(op.getKeyFeatures(), problem.heads(), shapeOf(op.getKeyFeatures())[3]);
   Tokens values = allocateRows(op.getValue(), problem.heads(), problem.valueWidth());
-  auto ofHeads = [&](Source ofKeys, Source ofValue) { return outputsOfHeads(ofKeys, ofValue, widths, keys, values); };
+  Tokens written;
+  if (op.getWrite())
+    written = {allocateNumbers(problem.heads(), op.getKeyFeatures()), 0, problem.heads(), 1, {}};
+  auto ofHeads = [&](const KeyCotangents &cotangents) { return outputsOfHeads(cotangents, widths, keys, values, written); };
   if (failed(buildKernel(keysRegion(draft, op, quotient, shares, before, pieces, ofHeads))))
     return failure();
   // Features may have more heads than values: what is made of one and of the other is summed apart.
-  if (failed(writeSumsOfHeads(problem, op, 1, outputs, keys, reads)))
+  if (failed(writeSumsOfHeads(problem, op, 1, outputs, keys, reads)) || failed(writeSumsOfHeads(problem, op, 2, outputs, values, reads)))
     return failure();
-  return writeSumsOfHeads(problem, op, 2, outputs, values, reads);
+  return op.getWrite() ? writeSumsOfHeads(problem, op, cast<OpResult>(op.getWriteGradient()).getResultNumber(), outputs, written, reads) : success();
 }
 
 LogicalResult HostBuilder::writeSumsOfHeads(const Problem &problem, attn::CausalReadoutGradientOp op, unsigned number, ArrayRef<WrittenValue> outputs,

@@ -91,7 +91,7 @@ KeySums::KeySums(Operation *op) {
   } else if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op)) {
     features = gradient.getKeyFeatures(), value = gradient.getValue(), lengths = gradient.getLengths();
     initialMatrix = gradient.getInitialState(), initialSum = gradient.getInitialSum(), initialUnit = gradient.getInitialScale();
-    decay = gradient.getDecay(), erase = gradient.getErase();
+    decay = gradient.getDecay(), erase = gradient.getErase(), write = gradient.getWrite();
   } else {
     auto readout = cast<attn::CausalReadoutOp>(op);
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
@@ -134,6 +134,14 @@ Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place 
   auto map = features.getDefiningOp<attn::MapOp>();
   bool areTokens = map && map.getFeatureMap().getKind() == attn::FeatureKind::Identity;
   return areTokens || areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
+}
+
+/// w of keys that exist.
+static Source sharesAt(Value write, RegionDraft &draft, const Place &at) { return term(terms::existing(Axis::Key), {gateAt(write, draft, at)}); }
+
+Source kernel::writtenFeatures(const KeySums &sums, RegionDraft &draft, const Place &at) {
+  Source b = existingFeatures(sums.features, draft, at);
+  return sums.write ? term(terms::times(), {b, sharesAt(sums.write, draft, at)}) : b;
 }
 
 Source kernel::gateAt(Value gate, RegionDraft &draft, const Place &at) {
@@ -187,11 +195,12 @@ KeysInUnits::KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &f
   auto gate = sums.features.getDefiningOp<attn::GateOp>();
   Value exponents = gate ? gate.getSource() : sums.features;
   map = exponents.getDefiningOp<attn::MapOp>();
-  key = existingFeatures(exponents, draft, features), value = draft.read(sums.value, values);
-  if (!gate)
+  key = existingFeatures(exponents, draft, features), written = value = draft.read(sums.value, values);
+  Value write = gate ? gate.getGate() : sums.write;
+  if (!write)
     return;
-  shares = term(terms::existing(Axis::Key), {gateAt(gate.getGate(), draft, values)});
-  value = term(terms::times(), {value, shares});
+  shares = sharesAt(write, draft, values);
+  written = term(terms::times(), {value, shares});
 }
 
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
@@ -201,9 +210,9 @@ Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &k
   int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp())) {
     KeysInUnits own(sums, draft, draft.channels(at), draft.values(at));
-    return stateOfExponents(keys, own.key, existing(own.value), features, width, draft.wide(), own.shares);
+    return stateOfExponents(keys, own.key, existing(own.written), features, width, draft.wide(), own.shares);
   }
-  Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = existing(draft.read(sums.value, draft.values(at)));
+  Source b = writtenFeatures(sums, draft, draft.channels(at)), v = existing(draft.read(sums.value, draft.values(at)));
   return stream(keys, keySums(sums, draft, b, v, at, withSums));
 }
 

@@ -28,6 +28,7 @@ struct KeySums {
   mlir::Value decay; ///< [heads], [batch, heads, N] or [batch, heads, N, m]: what each key leaves of those before it; null: all
   mlir::Value weights; ///< w [batch, heads, n]; null: all are 1
   mlir::Value erase; ///< [batch, heads, N] or [batch, heads, N, m]; null: keys erase nothing
+  mlir::Value write; ///< [batch, heads, N]: the shares that keys enter with and that are no part of `features`; null: all enter as they are
 };
 
 /// The ops that are computed with this one that makes a state, the one of S first; none: there is no S beside this z.
@@ -49,12 +50,15 @@ fusion::Source decayed(fusion::Source x, terms::DecaySpan span, mlir::Value deca
 /// Features of keys, 0 of those that do not exist.
 fusion::Source existingFeatures(mlir::Value features, RegionDraft &draft, const Place &at);
 
-/// Exponents of keys, and values, of which the shares that keys enter with are a part; and these, null where all enter as they are.
+/// The same with the shares that keys enter with.
+fusion::Source writtenFeatures(const KeySums &sums, RegionDraft &draft, const Place &at);
+
+/// Exponents of keys, and values; with the shares that keys enter with, and these, null where all enter as they are.
 struct KeysInUnits {
   KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &features, const Place &values);
 
   attn::MapOp map;
-  fusion::Source key, value, shares;
+  fusion::Source key, value, written, shares;
 };
 
 /// A step that adds features b [T, m] and values to the sums of numbers.

@@ -46,7 +46,7 @@ struct LogChunk {
     features = cast<RankedTensorType>(sums.features.getType()).getDimSize(3);
     bands = attn::bandCount(keys.map.getFeatureMap(), cast<RankedTensorType>(keys.map.getSource().getType()).getDimSize(3));
     query = draft.read(op.getQueryFeatures(), chunks.rows());
-    key = keys.key, value = keys.value, shares = keys.shares;
+    key = keys.key, value = keys.written, shares = keys.shares;
     state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled);
     unit = std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain);
     least = term(terms::rowUnit(guard), {query, state});

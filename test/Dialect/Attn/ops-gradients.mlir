@@ -115,6 +115,16 @@ func.func @readout(%a: tensor<2x4x200x64xf32>, %b: tensor<2x4x200x64xf32>, %v: t
   return
 }
 
+func.func @shares(%q: tensor<2x4x200x64xf32>, %v: tensor<2x4x200x32xf32>, %p: tensor<4x64xf32>, %w: tensor<2x4x200xf32>) {
+  %a = attn.map %q parameter(%p : tensor<4x64xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 9.0>} : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+  // CHECK: attn.causal_readout_gradient %{{.*}}, %{{.*}}, %{{.*}} write(%{{.*}} : tensor<2x4x200xf32>) cotangents({{.*}}) {guard = {{.*}}, logarithms} : {{.*}} write(tensor<2x4x200xf32>)
+  %a1, %b1, %v1, %w1 = attn.causal_readout_gradient %a, %a, %v write(%w : tensor<2x4x200xf32>) cotangents(numerator %v : tensor<2x4x200x32xf32>)
+      {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms}
+      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
+      -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> write(tensor<2x4x200xf32>)
+  return
+}
+
 func.func @sketch(%k: tensor<2x2x200x64xf32>, %c: tensor<2x4x200x32xf32>, %s0: tensor<4x64xf32>, %s1: tensor<4x64xf32>, %sa: tensor<4x32xf32>, %sb: tensor<4x32xf32>,
                   %i0: tensor<4x32xi32>, %i1: tensor<4x32xi32>, %ia: tensor<4x32xi32>, %ib: tensor<4x32xi32>) {
   // CHECK: attn.sketch_gradient %{{.*}}, %{{.*}} signs({{.*}}) indices({{.*}}) {scale = 1.000000e+00 : f64, size = 32 : i64} : tensor<2x2x200x64xf32>, tensor<2x4x200x32xf32> -> tensor<2x4x200x64xf32>
