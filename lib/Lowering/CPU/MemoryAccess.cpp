@@ -56,8 +56,30 @@ static Value windowTokens(Emit &emit, Value size, Value origin, int64_t columns,
   return emit.add(emit.mul(whole, columns), emit.min(rest, emit.constant(columns)));
 }
 
+/// By how much a row changes from a step of a loop to the next; none: not by the same number in each.
+static std::optional<int64_t> rowsOfStep(Value row, tile::LoopOp loop) {
+  if (row == loop.getInductionVar())
+    return loop.getStep();
+  if (!loop->isAncestor(row.getParentBlock()->getParentOp()))
+    return 0;
+  Operation *op = row.getDefiningOp();
+  bool isSum = isa_and_present<arith::AddIOp>(op);
+  if (!isSum && !isa_and_present<arith::SubIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> first = rowsOfStep(op->getOperand(0), loop), second = rowsOfStep(op->getOperand(1), loop);
+  if (!first || !second)
+    return std::nullopt;
+  return isSum ? *first + *second : *first - *second;
+}
+
+/// The loop whose steps a block is one of; null: there is none. A branch is no loop.
+static tile::LoopOp loopAround(Operation *op) {
+  auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
+  return loop && loop.isBranch() ? loopAround(loop) : loop;
+}
+
 template <typename Op> static int64_t rowsToNextOf(Op access, ArrayRef<int64_t> shape) {
-  auto loop = dyn_cast<tile::LoopOp>(access->getParentOp());
+  tile::LoopOp loop = loopAround(access);
   auto kernel = dyn_cast<tile::KernelOp>(access->getParentOp());
   if (shape.size() != 2 || (kernel && !kernel.getGridPosition(tile::Axis::QueryBlock)))
     return 0;
@@ -67,10 +89,7 @@ template <typename Op> static int64_t rowsToNextOf(Op access, ArrayRef<int64_t> 
     return shape[0];
   if (!loop)
     return 0;
-  Value row = access.getIndices()[access.getIndices().size() - 2];
-  if (auto sum = row.getDefiningOp<arith::AddIOp>()) // from a window's first token
-    row = sum.getLhs() == loop.getInductionVar() ? sum.getLhs() : sum.getRhs();
-  return row == loop.getInductionVar() ? loop.getStep() : 0;
+  return rowsOfStep(access.getIndices()[access.getIndices().size() - 2], loop).value_or(0);
 }
 
 /// Calls `function` with the load or the store and the shape of its tile.

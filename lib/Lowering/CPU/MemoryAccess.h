@@ -66,7 +66,7 @@ private:
   Value before;  ///< rows (of rank 1: elements) before this one do not exist; null if all do
   Value first;   ///< of a fold: the tile's first token in the window
   int64_t foldColumns = 0, foldStride = 0;
-  int64_t ahead = 0; ///< rows to the next step's tile; 0 if it does not move with a loop, or if a dot fetches it
+  int64_t ahead = 0; ///< rows to the next step's tile, negative from the last one down; 0 if it does not move with a loop, or if a dot fetches it
   Value edgeRow, blockStride;
 
   FetchPlace nextInWindow(Emit &emit, mlir::Operation *access) const;
