@@ -148,6 +148,13 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK:           %[[HERE:.*]] = arith.muli %[[BLOCK]], %c4096_i64
 // CHECK:           %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[%c4096_i64{{.*}}]
 // CHECK:           llvm.call @dot_64x64x64_s64_1_v64_c64_add_f64x4__avx512({{.*}}, %[[NEXT]], %c256_i64
+// From the last rows down those before are fetched, and what a way of a branch stores in the next step of the loop around it.
+// CHECK-LABEL: llvm.func @backwards__avx512
+// CHECK:           %[[BEFORE:.*]] = llvm.getelementptr %{{.*}}[%c-4096_i64{{.*}}]
+// CHECK:           llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512({{.*}}, %[[BEFORE]], %c256_i64
+// CHECK-LABEL: llvm.func @branching__avx512
+// CHECK:           %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[%c4096_i64{{.*}}]
+// CHECK:           llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512({{.*}}, %[[NEXT]], %c256_i64
 tile.kernel @stream(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
@@ -197,6 +204,38 @@ tile.kernel @packed(%E: memref<?x64x64xf32>, %S: memref<64x64xf32>) grid(batch) 
     tile.yield %next : tensor<64x64xf32>
   }
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  tile.return
+}
+tile.kernel @backwards(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %last = arith.subi %n, %c64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %row = arith.subi %last, %j : index
+    %k = tile.load %K[%row, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %k, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+tile.kernel @branching(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %most = tile.reduce max %acc axis 0 : tensor<64x64xf32> -> tensor<64xf32>
+    %any = tile.any %most : tensor<64xf32>
+    %usual = tile.loop #tile.sum %once = %any to %c1 step 1 carries(%u = %acc) : (tensor<64x64xf32>) {
+      %next = tile.dot %acc, %acc, %u : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+      tile.store %next, %S[%j, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+      tile.yield %next : tensor<64x64xf32>
+    }
+    tile.yield %usual : tensor<64x64xf32>
+  }
   tile.return
 }
 
