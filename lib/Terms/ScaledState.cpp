@@ -14,7 +14,8 @@
 // k log₂e is a number of 48 bits, of which r keeps what is small: a scale of 100 rounded as it stands would cost the last three
 // digits of the state. So does M on the way back.
 //
-// Cotangents of what is stored are those of e^k y, which is m^{-1/2} times the sums of features: those of sums in no units are m^{-1/2} times them.
+// Cotangents of what is stored are those of e^k y, which is m^{-1/2} times the sums of features: those of sums in no units are m^{-1/2} times them. Maps
+// that are not normalized by m^{-1/2} have states without scales.
 //
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
@@ -88,7 +89,7 @@ struct TrueState : ScaledState {
 };
 
 struct CotangentUnits : ScaledState {
-  using ScaledState::ScaledState;
+  CotangentUnits(int64_t features, bool normalized) : ScaledState(features), normalized(normalized) {}
 
   StringRef name() const override { return "cotangent_units"; }
   std::optional<Representation> takes(unsigned) const override { return Representation::Plain; }
@@ -98,28 +99,48 @@ struct CotangentUnits : ScaledState {
     auto magnitude = [&](Value x) { return tiles.maximum(x, tiles.negate(x)); };
     Value largest = tiles.maximum(tiles.reduceMax(magnitude(state[0]), 1), magnitude(state[1]));    // [m]
     Value unit = tiles.selectEqual(largest, 0, number(tiles, kernel::noLogarithm), number(tiles, 0));
+    if (!normalized)
+      return {unit, state[1], state[0]};
     return rescaled(tiles, unit, number(tiles, -half), {unit, state[1], state[0]});
+  }
+
+  bool normalized;
+};
+
+struct UnitsOfSums : ScaledState {
+  using ScaledState::ScaledState;
+
+  StringRef name() const override { return "units_of_sums"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Plain; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // S [m, dv], z [m]
+    Value unit = tiles.roundEven(tiles.log2(tiles.selectEqual(state[1], 0, number(tiles, 1), state[1])));
+    Value exponent = tiles.negate(unit);
+    return rescaled(tiles, tiles.selectEqual(state[1], 0, number(tiles, kernel::noLogarithm), unit), exponent, {unit, state[1], state[0]});
   }
 };
 
-struct TrueCotangents : ScaledState {
-  using ScaledState::ScaledState;
+struct SumsOfUnits : ScaledState {
+  SumsOfUnits(int64_t features, bool normalized, bool offset)
+      : ScaledState(features), more((normalized ? half : 0) - (offset ? kernel::stateOffset : 0)) {}
 
-  StringRef name() const override { return "true_cotangents"; }
+  StringRef name() const override { return "sums_of_units"; }
   Representation gives(Sources) const override { return Representation::Plain; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // M [m], ζ [m], R [m, dv]
-    Value exponent = tiles.plus(state[0], number(tiles, half));
-    // Of units that are out of range what they are of need not be.
-    Value part = tiles.exp2(tiles.times(exponent, number(tiles, .5)));
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // M [m], z [m], S [m, dv]
+    // A unit may be out of range where what is in it is not.
+    Value part = tiles.exp2(tiles.times(tiles.plus(state[0], number(tiles, more)), number(tiles, .5)));
     auto scaled = [&](Value x) {
       for (int times = 0; times < 2; ++times)
-        x = tiles.times(x, tile::repeated(tiles, part, tiles.shape(x)));
+        x = tiles.times(x, tile::repeated(tiles, part, SmallVector<int64_t>(tiles.shape(x))));
       return x;
     };
     return {scaled(state[2]), scaled(state[1])};
   }
+
+  double more;
 };
 
 /// The same of rows that share one k.
@@ -157,7 +178,10 @@ struct ScalesOfUnits : ScaledState {
 
 terms::TermPtr terms::givenUnits(int64_t features) { return std::make_unique<GivenUnits>(features); }
 terms::TermPtr terms::trueState(int64_t features) { return std::make_unique<TrueState>(features); }
-terms::TermPtr terms::cotangentUnits(int64_t features) { return std::make_unique<CotangentUnits>(features); }
-terms::TermPtr terms::trueCotangents(int64_t features) { return std::make_unique<TrueCotangents>(features); }
+terms::TermPtr terms::unitsOfSums(int64_t features) { return std::make_unique<UnitsOfSums>(features); }
+terms::TermPtr terms::sumsOfUnits(int64_t features, bool normalized, bool offset) {
+  return std::make_unique<SumsOfUnits>(features, normalized, offset);
+}
+terms::TermPtr terms::cotangentUnits(int64_t features, bool normalized) { return std::make_unique<CotangentUnits>(features, normalized); }
 terms::TermPtr terms::unscaled() { return std::make_unique<Unscaled>(); }
 terms::TermPtr terms::scalesOfUnits(int64_t features, bool offset) { return std::make_unique<ScalesOfUnits>(features, offset); }

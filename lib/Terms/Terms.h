@@ -342,10 +342,12 @@ TermPtr withOffset();
 TermPtr givenUnits(int64_t features);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
-/// (S̄, z̄) of sums of m^{-1/2} times the features: (0, z̄, S̄), in units of 1, of those of the features themselves. A feature of which both are 0 has none.
-TermPtr cotangentUnits(int64_t features);
-/// (M, ζ, R) the other way round: (S̄, z̄).
-TermPtr trueCotangents(int64_t features);
+/// (S, z) of sums of features ≥ 0: (M, 2^−M z, 2^−M S) with M about log₂ z. A feature whose z is 0 has none.
+TermPtr unitsOfSums(int64_t features);
+/// (M, z, S), of sums times 2^stateOffset if `offset`: (2^M S, 2^M z), and of `normalized` cotangents, those of sums of m^{-1/2} times the features.
+TermPtr sumsOfUnits(int64_t features, bool normalized, bool offset = false);
+/// (S̄, z̄), the other way round, of any sign: (0, z̄, S̄), in units of 1. A feature of which both are 0 has none.
+TermPtr cotangentUnits(int64_t features, bool normalized);
 /// (x, k): e^k x of a number k [1]; 0 where x is.
 TermPtr unscaled();
 /// The other way round, of sums times 2^stateOffset if `offset`. Scales are whole numbers: they keep all their digits.

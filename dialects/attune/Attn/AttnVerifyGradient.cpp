@@ -166,16 +166,13 @@ static LogicalResult checkLogarithms(CausalReadoutGradientOp op) {
     return op.getWrite() ? op.emitOpError() << "expected write only beside cotangents of logarithms" : LogicalResult(success());
   if (!op.getGuard() || op.getDecay())
     return op.emitOpError() << "expected a guard and no decay beside cotangents of logarithms, but got " << (!op.getGuard() ? "no guard" : "decay");
-  bool hasStates = op.getInitialState() || op.getState() || op.getSum();
   for (Value features : {op.getQueryFeatures(), op.getKeyFeatures()}) {
     auto map = features.getDefiningOp<MapOp>();
     if (!map || !haveLogarithms(map.getFeatureMap()))
       return op.emitOpError() << "expected features of focused, or of favor without epsilon, with cotangents of logarithms";
-    if (hasStates && !map.getFeatureMap().isFavor())
-      return op.emitOpError() << "expected states of favor beside cotangents of logarithms, but got those of " << map.getFeatureMap();
+    if (map.getFeatureMap().isFavor() && op.getInitialState() && !op.getInitialScale())
+      return op.emitOpError() << "expected an initial state of favor with its scale beside cotangents of logarithms";
   }
-  if (op.getInitialState() && !op.getInitialScale())
-    return op.emitOpError() << "expected an initial state with its scale beside cotangents of logarithms";
   return op.getWrite() ? checkGate(op, "write", op.getWrite(), shapeOf(op.getKeyFeatures()), 0) : success();
 }
 

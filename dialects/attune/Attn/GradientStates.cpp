@@ -121,14 +121,14 @@ static GateOp sharesOfKeys(CausalReadoutOp op) {
 }
 
 /// Whether features of a quotient under this guard may be out of the range of f32: then their logarithms have the cotangents. Nobody else may read them.
-/// States of other maps than FAVOR are in no unit.
-static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard, bool hasStates) {
+/// A state of FAVOR's features has a scale, or else their stabilizer.
+static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard) {
   GateOp shares = sharesOfKeys(op);
   Value features = shares ? shares.getSource() : op.getKeyFeatures();
   auto a = op.getQueryFeatures().getDefiningOp<MapOp>(), b = features.getDefiningOp<MapOp>();
   if (!a || !b || !a->hasOneUse() || !b->hasOneUse() || !areAlike(a, b) || op.getDecay())
     return false;
-  if (hasStates && (!a.getFeatureMap().isFavor() || (op.getInitialState() && !op.getInitialScale())))
+  if (a.getFeatureMap().isFavor() && op.getInitialState() && !op.getInitialScale())
     return false;
   return carriesExponents(a.getFeatureMap(), shapeOf(a.getSource())[3], guard);
 }
@@ -137,7 +137,7 @@ SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRang
   auto like = [&](Value operand) { return operand ? typeLike(builder, operand) : Type(); };
   NormalizeOp quotient = quotientBehind(*this, cotangents);
   Value numerator = quotient ? quotient.getNumerator() : cotangents[0], denominator = quotient ? Value() : cotangents[1];
-  bool ofLogarithms = quotient && readsExponents(*this, quotient.getGuard(), getInitialState() || cotangents[2] || cotangents[3]);
+  bool ofLogarithms = quotient && readsExponents(*this, quotient.getGuard());
   GateOp shares = ofLogarithms ? sharesOfKeys(*this) : GateOp();
   Value write = shares ? shares.getGate() : Value(), keys = shares ? shares.getSource() : getKeyFeatures();
   auto op = CausalReadoutGradientOp::create(

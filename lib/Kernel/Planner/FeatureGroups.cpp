@@ -75,6 +75,14 @@ static bool isInNoUnit(Operation *op) {
              attn::FeatureKeyGradientsOp>(op);
 }
 
+/// Whether states of a readout are those of numbers also where its features are in units, or else say what unit they are in. FAVOR's features have
+/// stabilizers, which states of numbers would have, too.
+static bool ownsItsState(attn::CausalReadoutOp readout) {
+  auto gate = readout.getKeyFeatures().getDefiningOp<attn::GateOp>();
+  auto map = (gate ? gate.getSource() : readout.getKeyFeatures()).getDefiningOp<attn::MapOp>();
+  return map && attn::haveLogarithms(map.getFeatureMap()) && !map.getFeatureMap().isFavor();
+}
+
 /// The terms that hang together with one.
 static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
   SetVector<Operation *> ops;
@@ -91,7 +99,7 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
         ops.insert(source);
     }
     auto readout = dyn_cast<attn::CausalReadoutOp>(op);
-    if (readout && readout.getInitialState() && !readout.getInitialScale())
+    if (readout && readout.getInitialState() && !readout.getInitialScale() && !ownsItsState(readout))
       group.closed = false, group.sharesState = true;
     if (readout && readout.getDecay())
       group.closed = false; // as attn.decay, which is no term of a group
@@ -99,7 +107,7 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
       continue;
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers()) {
-        if (readout && readout.getScale() && isState(result)) // which says what unit it is in
+        if (readout && isState(result) && (readout.getScale() || ownsItsState(readout)))
           continue;
         bool inside = llvm::is_contained(operandsOfFeatures(user), result);
         group.closed &= inside;

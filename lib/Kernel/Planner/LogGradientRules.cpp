@@ -43,6 +43,7 @@ struct LogChunk {
         state(std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled)),
         unit(std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain)) {
     bands = attn::bandCount(own.map.getFeatureMap(), own.map.getSource().getType().getDimSize(3));
+    isNormalized = own.map.getFeatureMap().isFavor();
     features = op.getKeyFeatures().getType().getDimSize(3), width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
     f32 = Float32Type::get(op.getContext());
   }
@@ -60,6 +61,7 @@ struct LogChunk {
   Place rows, keys;
   attn::DenominatorAttr guard;
   int64_t bands, features, width;
+  bool isNormalized; ///< features are m^{-1/2} times what their exponents say
   Type f32;
   Source query;                                   // exponents [T, m]
   KeysInUnits own;
@@ -154,7 +156,7 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit, stage.reverse = true;
   if (Source cotangent = shareOfCotangent(op, draft, chunks.keys()))
-    stage.begin = term(terms::cotangentUnits(chunk.features), {cotangent});
+    stage.begin = term(terms::cotangentUnits(chunk.features, chunk.isNormalized), {cotangent});
   if (draft.problem.split)
     stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, stage.begin);
   if (chunk.hasShortcut())
@@ -164,6 +166,6 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
   KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));
   region.suffix = "key_gradients";
   if (before.matrix)
-    chunks.store(region, term(terms::trueCotangents(chunk.features), {region.effects.front()}), before, /*reverse=*/true);
+    chunks.store(region, term(terms::sumsOfUnits(chunk.features, chunk.isNormalized), {region.effects.front()}), before, /*reverse=*/true);
   return region;
 }

@@ -111,6 +111,8 @@ Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Re
   if (sums.initialUnit) {
     int64_t features = featureWidths(sums.features)[0];
     begin = term(as == Representation::Scaled ? terms::givenUnits(features) : terms::trueState(features), {begin});
+  } else if (begin && as == Representation::Scaled) {
+    begin = term(terms::unitsOfSums(featureWidths(sums.features)[0]), {begin});
   }
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }

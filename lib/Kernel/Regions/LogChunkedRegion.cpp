@@ -109,7 +109,9 @@ KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
   if (shortcut)
     stage.shortcut = chunk.steadyForm();
   KernelRegion region = chunks.region(stream(stage, chunk.anyForm(offset)));
-  if (after.matrix)
-    chunks.store(region, term(terms::scalesOfUnits(chunk.features, offset), {region.effects.front()}), after);
+  if (after.matrix) {
+    auto given = after.unit ? terms::scalesOfUnits(chunk.features, offset) : terms::sumsOfUnits(chunk.features, /*normalized=*/false, offset);
+    chunks.store(region, term(std::move(given), {region.effects.front()}), after);
+  }
   return region;
 }

@@ -261,24 +261,10 @@ func.func @f(%x: !x, %p: tensor<2x4xf32>) {
 !x = tensor<1x2x12x4xf32>
 !s = tensor<1x2x4x4xf32>
 !z = tensor<1x2x4xf32>
-// A104: a state of numbers is in no unit.
-func.func @f(%x: !x, %p: tensor<2x4xf32>, %s: !s, %z: !z) {
-  %m = attn.map %x parameter(%p : tensor<2x4xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 3.0>} : !x -> !x
-  // expected-error @below {{expected states of favor beside cotangents of logarithms, but got those of #attn.feature_map<focused}}
-  %a, %b, %v = attn.causal_readout_gradient %m, %m, %x cotangents(numerator %x : !x state %s : !s sum %z : !z)
-      {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms} : !x, !x, !x -> !x, !x, !x
-  return
-}
-
-// -----
-
-!x = tensor<1x2x12x4xf32>
-!s = tensor<1x2x4x4xf32>
-!z = tensor<1x2x4xf32>
 // A104
 func.func @f(%x: !x, %p: tensor<2x4x4xf32>, %s: !s, %z: !z) {
   %m = attn.map %x parameter(%p : tensor<2x4x4xf32>) {feature_map = #attn.feature_map<favor, features = 4, epsilon = 0.0, scale = 1.0, stabilizer = constant>} : !x -> !x
-  // expected-error @below {{expected an initial state with its scale beside cotangents of logarithms}}
+  // expected-error @below {{expected an initial state of favor with its scale beside cotangents of logarithms}}
   %a, %b, %v, %t, %u = attn.causal_readout_gradient %m, %m, %x initial(%s, %z : !s, !z) cotangents(numerator %x : !x)
       {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms} : !x, !x, !x -> !x, !x, !x state(!s) sum(!z)
   return
