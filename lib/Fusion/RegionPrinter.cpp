@@ -261,6 +261,10 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
   if (stage.together)
     brings |= setOf(*stage.together);
   block(brings, [&] {
+    if (stage.faded) {
+      require(*stage.faded);
+      os.indent(2 * indent) << "fade %" << numberOf(*stage.faded) << '\n';
+    }
     if (!stage.shortcut)
       return forms(stage, given);
     for (const auto &[both, element] : stage.shortcut->both)

@@ -80,8 +80,9 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
       axes |= axesOf(*segment.form);
   if (stage.group)
     axes |= setOf(stage.group->of);
-  if (stage.begin)
-    axes |= stage.begin->axes();
+  for (const Source &each : {stage.begin, stage.faded})
+    if (each)
+      axes |= each->axes();
   const Extent &extent = (*stage.extents)[stage.axis];
   if (extent.ofPart)
     axes |= setOf(Axis::Part);
@@ -111,8 +112,9 @@ StageSource::StageSource(Stage given, StepForm givenForm)
     llvm::append_range(all, each.effects);
   };
   append(form);
-  if (stage.begin)
-    all.push_back(stage.begin);
+  for (const Source &each : {stage.begin, stage.faded})
+    if (each)
+      all.push_back(each);
   for (const Segment &segment : stage.segments)
     if (segment.form) {
       llvm::append_range(all, segment.form->operands);
@@ -259,9 +261,14 @@ static SmallVector<Operation *> opsOfSums(Block &block, Operation *before, const
 }
 
 SmallVector<Value> StageSource::buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const {
+  SmallVector<Value, 3> begun(state);
+  if (stage.faded) {
+    stage.left->bind(site, begun);
+    begun = stage.faded->tiles(site);
+  }
   if (stage.state)
-    stage.state->bind(site, SmallVector<Value>(state));
-  return stage.shortcut ? buildBranches(site, state) : buildForm(site, chosen, state);
+    stage.state->bind(site, begun);
+  return stage.shortcut ? buildBranches(site, begun) : buildForm(site, chosen, begun);
 }
 
 /// The form that joins the unit of the entries to that of the state.

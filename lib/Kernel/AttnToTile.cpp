@@ -77,7 +77,7 @@ static LogicalResult checkSignature(func::FuncOp source) {
 
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
-  if (failed(checkSignature(source)) || failed(checkSupported(source)) || failed(checkSketches(source)))
+  if (failed(checkSignature(source)) || failed(checkSupported(source, target)) || failed(checkSketches(source)))
     return failure();
   if (!storageOf(source))
     return source.emitError() << "expected a function with results of f32, f16 or bf16, but got " << source.getFunctionType();

@@ -14,12 +14,14 @@
 using namespace mlir;
 using namespace attune;
 
-/// Whether what is made of features decays.
-static bool isDecayed(Value features) {
-  return llvm::any_of(features.getUsers(), [](Operation *user) {
+/// Whether what is made of features decays in a way that has no form in which they are exponents: chunks of one row on a CPU have.
+static bool isDecayed(Value features, tile::TargetKind target) {
+  return llvm::any_of(features.getUsers(), [&](Operation *user) {
     if (auto readout = dyn_cast<attn::CausalReadoutOp>(user))
-      return static_cast<bool>(readout.getDecay());
-    return isa<attn::DecayOp>(user) || (isa<attn::ContractOp, attn::GateOp>(user) && isDecayed(user->getResult(0)));
+      return readout.getDecay() && target == tile::TargetKind::GPU;
+    if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(user))
+      return static_cast<bool>(gradient.getDecay());
+    return isa<attn::DecayOp>(user) || (isa<attn::ContractOp, attn::GateOp>(user) && isDecayed(user->getResult(0), target));
   });
 }
 
@@ -30,16 +32,15 @@ static bool dividesFreely(Block &block) {
          llvm::any_of(block.getOps<attn::CausalReadoutGradientOp>(), [&](attn::CausalReadoutGradientOp op) { return isFree(op.getGuardAttr()); });
 }
 
-/// Decay has no form in which features are exponents.
-static bool decaysExponents(Operation &op) {
+static bool decaysExponents(Operation &op, tile::TargetKind target) {
   auto map = dyn_cast<attn::MapOp>(op);
-  if (!map || !isDecayed(map.getResult()) || map.getFeatureMap().isFavor())
+  if (!map || !isDecayed(map.getResult(), target) || map.getFeatureMap().isFavor())
     return false;
   int64_t width = map.getSource().getType().getDimSize(3);
   return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0)) && dividesFreely(*op.getBlock());
 }
 
-/// Nor have the shares that keys enter with, but where chunks read them.
+/// Nor is there one for the shares that keys enter with, but where chunks read them.
 static bool gatesExponents(Operation &op) {
   auto gate = dyn_cast<attn::GateOp>(op);
   if (gate && llvm::all_of(gate->getUsers(), llvm::IsaPred<attn::CausalReadoutOp>))
@@ -105,7 +106,7 @@ static StringRef gradientsWithoutKernels(func::FuncOp function, Operation &op) {
   return "";
 }
 
-LogicalResult kernel::checkSupported(func::FuncOp function) {
+LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind target) {
   auto refuse = [](Operation &op, StringRef what) {
     InFlightDiagnostic error = op.emitError() << "expected attention that this version compiles, but got " << what
                                               << " (not supported yet)";
@@ -115,7 +116,7 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
   for (Operation &op : function.getOps()) {
     if (StringRef what = gradientsWithoutKernels(function, op); !what.empty())
       return refuse(op, what);
-    if (decaysExponents(op))
+    if (decaysExponents(op, target))
       return refuse(op, "decay beside features of a power that the range of f32 does not hold");
     if (gatesExponents(op))
       return refuse(op, "write beside features that the range of f32 does not hold");

@@ -9,13 +9,14 @@
 #define ATTUNE_LIB_KERNEL_SUPPORTED_H
 
 #include "attune/Attn/Attn.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace attune::kernel {
 
 /// An error at the first op or field of a function that no kernel family computes.
-mlir::LogicalResult checkSupported(mlir::func::FuncOp function);
+mlir::LogicalResult checkSupported(mlir::func::FuncOp function, tile::TargetKind target);
 
 } // namespace attune::kernel
 

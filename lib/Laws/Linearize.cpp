@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Packed.h"
 #include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
@@ -93,6 +94,11 @@ static std::string stateRefusal(KernelOp op) {
 static constexpr StringLiteral fromInitialState = "pair weights cannot continue from an initial state",
                                noFinalState = "pair weights make no final state";
 
+/// Whether features are exponents that decay, which a state carries row by row.
+static bool decaysExponents(KernelOp op) {
+  return op.getDecay() && !op.getFeatureMap().isFavor() && carriesExponents(op.getFeatureMap(), op.getKey().getType().getDimSize(3), op.getDenominatorAttr());
+}
+
 static std::string quadraticRefusal(KernelOp op) {
   if (op.getCompressKey())
     return "compressed features make no pair weights";
@@ -104,6 +110,8 @@ static std::string quadraticRefusal(KernelOp op) {
     return "what a key writes depends on what those before it have written";
   if (!hasPairs(op))
     return "every feature of a pair decays in its own way";
+  if (decaysExponents(op))
+    return "weights of pairs would leave the range of f32, and decay has none of logarithms";
   return "";
 }
 
@@ -211,6 +219,8 @@ struct LinearizeLaw : graph::RewriteLaw {
       reason = orderRefusal(op.getCausal(), form);
     if (reason.empty() && form == groupedForm)
       return groupRefusal(op);
+    if (reason.empty() && form == splitForm && decaysExponents(op))
+      return "the unit of features that decay runs along the sequence";
     if (reason.empty() && op.getCompressKey() && form == fusedForm)
       return "the state is of compressed tokens, which kernels of their own make first";
     if (reason.empty() && op.getCompressKey() && form == mergedForm)

@@ -342,6 +342,8 @@ TermPtr withOffset();
 TermPtr givenUnits(int64_t features);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
+/// (M, z, S) of sums of features ≥ 0, e [m] ≤ 0: what decay leaves, 2^e of each row, in units in which z is about 1.
+TermPtr faded();
 /// (S, z) of sums of features ≥ 0: (M, 2^−M z, 2^−M S) with M about log₂ z. A feature whose z is 0 has none.
 TermPtr unitsOfSums(int64_t features);
 /// (M, z, S), of sums times 2^stateOffset if `offset`: (2^M S, 2^M z), and of `normalized` cotangents, those of sums of m^{-1/2} times the features.

@@ -75,8 +75,8 @@ static bool isInNoUnit(Operation *op) {
              attn::FeatureKeyGradientsOp>(op);
 }
 
-/// Whether states of a readout are those of numbers also where its features are in units, or else say what unit they are in. FAVOR's features have
-/// stabilizers, which states of numbers would have, too.
+/// Whether a readout's features have logarithms without a stabilizer: states are those of numbers, which go in and out, also where features are in units,
+/// and logarithms are whole numbers, which decay leaves exact.
 static bool ownsItsState(attn::CausalReadoutOp readout) {
   auto gate = readout.getKeyFeatures().getDefiningOp<attn::GateOp>();
   auto map = (gate ? gate.getSource() : readout.getKeyFeatures()).getDefiningOp<attn::MapOp>();
@@ -101,8 +101,9 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
     auto readout = dyn_cast<attn::CausalReadoutOp>(op);
     if (readout && readout.getInitialState() && !readout.getInitialScale() && !ownsItsState(readout))
       group.closed = false, group.sharesState = true;
-    if (readout && readout.getDecay())
-      group.closed = false; // as attn.decay, which is no term of a group
+    bool decays = readout && readout.getDecay();
+    group.decays |= decays;
+    group.closed &= !decays || ownsItsState(readout);
     if (isInNoUnit(op))
       continue;
     for (Value result : op->getResults())
@@ -138,6 +139,8 @@ static bool fitsGpu(const FeatureGroup &group, tile::ScheduleAttr schedule) {
 static bool canBeInUnits(const FeatureGroup &group, tile::ScheduleAttr schedule) {
   bool divides = !group.quotients.empty() || group.gradient || group.attention;
   if (!group.closed || group.maps.empty() || !divides || !llvm::all_of(group.quotients, isOfOneSum))
+    return false;
+  if (group.decays && schedule.getTarget() == tile::TargetKind::GPU) // which has no chunks of one row
     return false;
   if (schedule.getTarget() == tile::TargetKind::GPU && !fitsGpu(group, schedule))
     return false;

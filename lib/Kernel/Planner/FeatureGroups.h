@@ -29,6 +29,7 @@ struct FeatureGroup {
   llvm::SmallVector<attn::MapOp, 2> maps;
   llvm::SmallVector<attn::NormalizeOp, 1> quotients;
   bool closed = true;       ///< every sum is divided, and nothing else is read from outside of the group or by others
+  bool decays = false;      ///< in chunks; attn.decay, of weights of pairs, is no term of a group
   bool sharesState = false; ///< a state comes from outside of the group, or others read one
   attn::FeatureAttentionOp attention;     ///< over the features; null: none
   attn::CausalReadoutGradientOp gradient; ///< of one of its quotients, giving cotangents of logarithms; null: there is none

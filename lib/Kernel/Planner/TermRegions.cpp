@@ -490,6 +490,12 @@ LogicalResult HostBuilder::writeAdvance(attn::AdvanceOp op) {
   return buildKernel(region);
 }
 
+/// Chunks of one row.
+static tile::ScheduleAttr ofOneRow(tile::ScheduleAttr s) {
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), 1, 1, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
+                                 s.getParts(), s.getFeatureTile(), s.getValueTile());
+}
+
 /// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
 LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
   KeySums sums(op);
@@ -502,6 +508,11 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   Problem problem = rowsProblem(named, outputs.front(), {sums.features, sums.lengths, /*causal=*/true, {}});
   problem.key.heads = sums.heads();
   problem.grouped = attn::executionOf(op).grouped, problem.split = attn::executionOf(op).split;
+  if (inUnits && sums.decay) {
+    if (problem.split || problem.grouped)
+      return op.emitOpError() << "expected chunks one after another where exponents of features decay, but got " << op.getExecutionAttr();
+    problem.schedule = ofOneRow(problem.schedule);
+  }
   StateMemory before;
   if (problem.split) {
     TileBuilder host(site.host, site.loc);

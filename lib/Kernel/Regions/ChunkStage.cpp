@@ -116,3 +116,8 @@ Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Re
   }
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }
+
+void ChunkStage::fade(Stage &stage, Value decay, RegionDraft &draft, int64_t features) const {
+  stage.left = std::make_shared<BoundSource>("left", Axis::Query, Representation::Scaled);
+  stage.faded = term(terms::faded(), {stage.left, decayOver(terms::DecaySpan::Whole, decay, draft, keys(), features)});
+}

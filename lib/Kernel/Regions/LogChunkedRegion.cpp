@@ -25,6 +25,9 @@
 // The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of
 // those that rise further, the way above is taken.
 //
+// Where keys decay what came before them chunks have one row, and a chunk begins with what is left of M, z and S (FadedState.cpp): between keys of
+// one chunk decay would be part of exponents, which would have no digits left for anything else.
+//
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
 #include "Planner/StateRules.h"
@@ -100,13 +103,15 @@ KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
                                       const StateMemory &before, const StateMemory &after) {
   ChunkStage chunks(draft.problem);
   LogChunk chunk(chunks, draft, op, outputs);
-  bool shortcut = draft.problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
+  bool onCpu = draft.problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !onCpu;
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit;
+  if (chunk.sums.decay)
+    chunks.fade(stage, chunk.sums.decay, draft, chunk.features);
   stage.begin = chunks.stateBefore(chunk.sums, draft, Representation::Scaled, before);
   if (stage.begin && offset)
     stage.begin = term(terms::withOffset(), {stage.begin});
-  if (shortcut)
+  if (onCpu && !chunk.sums.decay)
     stage.shortcut = chunk.steadyForm();
   KernelRegion region = chunks.region(stream(stage, chunk.anyForm(offset)));
   if (after.matrix) {
