@@ -135,7 +135,8 @@ struct Stage {
   std::shared_ptr<const BoundSource> state = nullptr; ///< what is carried when a step begins
   std::shared_ptr<const BoundSource> unit = nullptr;  ///< its unit with that of the step's entries joined
   std::shared_ptr<const BoundSource> left = nullptr;  ///< what the step before has left, of which `faded` is made
-  Source faded = nullptr;                             ///< what a step begins with, which is `state` then; null: what the one before has left
+  /// What a step begins with, which is `state` then, and in `reverse` what goes on from one, made of `left` at its entries; null: what is left.
+  Source faded = nullptr;
   std::optional<Shortcut> shortcut = std::nullopt;
   std::optional<StageCut> cut = std::nullopt; ///< none: one after another
   bool reverse = false; ///< from the last step down, in each segment; these stand in the order in which they run

@@ -261,14 +261,17 @@ static SmallVector<Operation *> opsOfSums(Block &block, Operation *before, const
 }
 
 SmallVector<Value> StageSource::buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const {
+  auto fade = [&](ValueRange left) {
+    stage.left->bind(site, SmallVector<Value>(left));
+    return stage.faded->tiles(site);
+  };
   SmallVector<Value, 3> begun(state);
-  if (stage.faded) {
-    stage.left->bind(site, begun);
-    begun = stage.faded->tiles(site);
-  }
+  if (stage.faded && !stage.reverse)
+    begun = fade(begun);
   if (stage.state)
     stage.state->bind(site, begun);
-  return stage.shortcut ? buildBranches(site, begun) : buildForm(site, chosen, begun);
+  SmallVector<Value> next = stage.shortcut ? buildBranches(site, begun) : buildForm(site, chosen, begun);
+  return stage.faded && stage.reverse ? SmallVector<Value>(fade(next)) : next;
 }
 
 /// The form that joins the unit of the entries to that of the state.

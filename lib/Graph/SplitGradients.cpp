@@ -40,7 +40,8 @@ static int64_t partsOf(attn::CausalReadoutGradientOp op, const cost::DeviceDescr
 static std::optional<tile::ScheduleAttr> cutReadouts(func::FuncOp function, tile::ScheduleAttr schedule, const cost::DeviceDescription &device) {
   int64_t most = 1;
   function.walk([&](attn::CausalReadoutGradientOp op) {
-    int64_t parts = op.getErase() ? 1 : partsOf(op, device);
+    bool isWhole = op.getErase() || (op.getLogarithms() && op.getDecay());
+    int64_t parts = isWhole ? 1 : partsOf(op, device);
     if (parts > 1)
       attn::decide(op, [](attn::Execution &execution) { execution.split = true; });
     most = std::max(most, parts);

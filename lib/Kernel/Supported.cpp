@@ -20,7 +20,7 @@ static bool isDecayed(Value features, tile::TargetKind target) {
     if (auto readout = dyn_cast<attn::CausalReadoutOp>(user))
       return readout.getDecay() && target == tile::TargetKind::GPU;
     if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(user))
-      return static_cast<bool>(gradient.getDecay());
+      return gradient.getDecay() && (target == tile::TargetKind::GPU || !gradient.getLogarithms());
     return isa<attn::DecayOp>(user) || (isa<attn::ContractOp, attn::GateOp>(user) && isDecayed(user->getResult(0), target));
   });
 }

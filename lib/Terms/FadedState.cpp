@@ -20,6 +20,8 @@ using namespace attune::fusion;
 
 namespace {
 struct Faded : Term {
+  explicit Faded(bool ofCotangents) : ofCotangents(ofCotangents) {}
+
   StringRef name() const override { return "faded"; }
   std::optional<Representation> takes(unsigned operand) const override {
     return operand == 0 ? Representation::Scaled : Representation::Log;
@@ -31,13 +33,24 @@ struct Faded : Term {
     Value e = operands[1]->tile(site), whole = tiles.roundEven(e);                                  // [m]
     SmallVector<int64_t> shape(tiles.shape(e));
     Value one = tiles.constant(shape, 1), none = tiles.constant(shape, kernel::noLogarithm);
-    Value part = tiles.exp2(tiles.minus(e, whole)), z = tiles.times(state[1], part);
-    Value rest = tiles.roundEven(tiles.log2(tiles.selectEqual(z, 0, one, z))), back = tiles.exp2(tiles.negate(rest));
-    Value unit = tiles.plus(state[0], tiles.plus(whole, rest)), factor = tiles.times(part, back);
-    return {tiles.selectEqual(z, 0, none, unit), tiles.times(z, back),
+    Value part = tiles.exp2(tiles.minus(e, whole)), size = tiles.times(sizeOf(tiles, state), part);
+    Value rest = tiles.roundEven(tiles.log2(tiles.selectEqual(size, 0, one, size)));
+    Value unit = tiles.plus(state[0], tiles.plus(whole, rest)), factor = tiles.times(part, tiles.exp2(tiles.negate(rest)));
+    return {tiles.selectEqual(size, 0, none, unit), tiles.times(state[1], factor),
             tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])))};
   }
+
+private:
+  /// What is to be about 1 [m].
+  Value sizeOf(TileBuilder &tiles, ArrayRef<Value> state) const {
+    if (!ofCotangents)
+      return state[1];
+    auto magnitude = [&](Value x) { return tiles.maximum(x, tiles.negate(x)); };
+    return tiles.maximum(magnitude(state[1]), tiles.reduceMax(magnitude(state[2]), 1));
+  }
+
+  bool ofCotangents;
 };
 } // namespace
 
-terms::TermPtr terms::faded() { return std::make_unique<Faded>(); }
+terms::TermPtr terms::faded(bool ofCotangents) { return std::make_unique<Faded>(ofCotangents); }

@@ -69,7 +69,8 @@ struct LogReadoutGradient : Term {
   int64_t bands; ///< 0: of a steady chunk
 };
 
-/// (Lq, Lk or 2^(Lk − M), state, pairs (c, w), v, ō, unit of the pairs if there are bands[, shares]): a ⊙ ā [T, m], and of each row g, δ and c.
+/// (Lq, Lk or 2^(Lk − M), state, pairs (c, w), v, ō, unit of the pairs if there are bands[, shares]): a ⊙ ā [T, m], of each row g, δ and c, and the
+/// share of the state in a ⊙ ā.
 struct LogQueryGradient : LogReadoutGradient {
   LogQueryGradient(attn::DenominatorAttr guard, int64_t bands) : LogReadoutGradient(bands), guard(guard) {}
 
@@ -104,7 +105,8 @@ struct LogQueryGradient : LogReadoutGradient {
     if (bands == 0)
       return {tiles.times(tiles.times(a, share), tiles.dot(ofPairs, operands[1]->tile(site), before)), divisor, delta, c};
     Value inside = kernel::pairSumsOf(tiles, q, logFeatures(operands[1], site), operands[6]->tile(site), c, bands, ofPairs, /*transposed=*/false);
-    return {tiles.times(tiles.plus(tiles.times(a, before), inside), share), divisor, delta, c};
+    Value ofState = tiles.times(a, before);
+    return {tiles.times(tiles.plus(ofState, inside), share), divisor, delta, c, tiles.times(ofState, share)};
   }
 
 private:
@@ -121,7 +123,7 @@ private:
   attn::DenominatorAttr guard;
 };
 
-/// (Lq − c, Lk, state of the queries behind, ō, δ, g, v[, shares]): b ⊙ b̄ [T, m], v̄ [T, dv] and, of shares, w̄ [T].
+/// (Lq − c, Lk, state of the queries behind, ō, δ, g, v[, shares]): b ⊙ b̄ [T, m], v̄ [T, dv], the share of the state in b ⊙ b̄ and, of shares, w̄ [T].
 struct LogKeyGradient : LogReadoutGradient {
   using LogReadoutGradient::LogReadoutGradient;
 
@@ -144,26 +146,27 @@ struct LogKeyGradient : LogReadoutGradient {
     Value ofPairs = tiles.minus(products(tiles, given, v), tiles.expand(delta, 1, square));
     ofPairs = visible(tiles, tiles.times(ofPairs, tiles.expand(inverse, 1, square)));               // [T, T]
     Value u = tiles.times(given, tiles.expand(inverse, 1, tiles.shape(given)));                     // ō / g [T, dv]
+    Value ofState = tiles.times(b, behind);                                                         // [T, m]
     if (bands == 0) {
       Value a = q.at(tiles, tiles.minus(q.exponents, tiles.expand(unit, 0, shape)));                // [T, m]
       Value w = visible(tiles, products(tiles, a, b));                                              // [T, T]
       return written(site, operands, tiles.times(b, tiles.dot(ofPairs, a, behind, /*transposeA=*/true)),
-                     tiles.dot(w, u, ofValues, /*transposeA=*/true));
+                     tiles.dot(w, u, ofValues, /*transposeA=*/true), ofState);
     }
     Value maximum = tiles.maximum(tiles.reduceMax(k.exponents, 0), tiles.constant({shape[1]}, kernel::noLogarithm)); // [m]
     Value scale = tiles.constant({shape[0]}, 0), w = kernel::weightsOfPairs(tiles, q, k, maximum, scale, bands);
     Value inside = kernel::pairSumsOf(tiles, q, k, maximum, scale, bands, ofPairs, /*transposed=*/true);
-    return written(site, operands, tiles.plus(tiles.times(b, behind), inside), tiles.dot(w, u, ofValues, /*transposeA=*/true));
+    return written(site, operands, tiles.plus(ofState, inside), tiles.dot(w, u, ofValues, /*transposeA=*/true), ofState);
   }
 
 private:
   /// The results from those of keys that enter as they are.
-  static SmallVector<Value, 3> written(const TileSite &site, Sources operands, Value ofKeys, Value ofValues) {
+  static SmallVector<Value, 3> written(const TileSite &site, Sources operands, Value ofKeys, Value ofValues, Value ofState) {
     TileBuilder &tiles = site.tiles();
     Value ofRows = sharesAt(site, operands, 7, 1, tiles.shape(ofKeys)), ofColumns = sharesAt(site, operands, 7, 1, tiles.shape(ofValues));
     if (!ofRows)
-      return {ofKeys, ofValues};
-    return {tiles.times(ofKeys, ofRows), tiles.times(ofValues, ofColumns), tiles.reduceAdd(ofKeys, 1)};
+      return {ofKeys, ofValues, ofState};
+    return {tiles.times(ofKeys, ofRows), tiles.times(ofValues, ofColumns), tiles.times(ofState, ofRows), tiles.reduceAdd(ofKeys, 1)};
   }
 };
 } // namespace

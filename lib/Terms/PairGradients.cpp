@@ -98,6 +98,13 @@ struct SoftcapGradient : Term {
   double factor;
 };
 
+struct RowSums : Term {
+  StringRef name() const override { return "row_sums"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    return {site.tiles().reduceAdd(operands[0]->tile(site), 1)};                                    // [T]
+  }
+};
+
 struct RowProducts : Term {
   StringRef name() const override { return "row_products"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
@@ -168,6 +175,7 @@ terms::TermPtr terms::spread() { return std::make_unique<Spread>(); }
 terms::TermPtr terms::zeros(AxisSet places, Axis rows, int64_t width) { return std::make_unique<Zeros>(places, rows, width); }
 terms::TermPtr terms::overRows(Axis rows) { return std::make_unique<OverRows>(rows); }
 terms::TermPtr terms::softcapGradient(double factor) { return std::make_unique<SoftcapGradient>(factor); }
+terms::TermPtr terms::rowSums() { return std::make_unique<RowSums>(); }
 terms::TermPtr terms::rowProducts() { return std::make_unique<RowProducts>(); }
 terms::TermPtr terms::denominatorGradient(attn::DenominatorAttr guard) { return std::make_unique<DenominatorGradient>(guard); }
 terms::StreamedPtr terms::transposedSums(ArrayRef<int64_t> widths, bool wide) { return std::make_unique<TransposedSums>(widths, wide); }

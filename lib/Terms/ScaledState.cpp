@@ -115,9 +115,13 @@ struct UnitsOfSums : ScaledState {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // S [m, dv], z [m]
-    Value unit = tiles.roundEven(tiles.log2(tiles.selectEqual(state[1], 0, number(tiles, 1), state[1])));
-    Value exponent = tiles.negate(unit);
-    return rescaled(tiles, tiles.selectEqual(state[1], 0, number(tiles, kernel::noLogarithm), unit), exponent, {unit, state[1], state[0]});
+    // What is below the range has lost its digits.
+    constexpr double least = 0x1p-126, most = 0x1p126;
+    Value none = tiles.compare(arith::CmpFPredicate::OLT, state[1], number(tiles, least));
+    Value size = tiles.minimum(tiles.select(none, number(tiles, 1), state[1]), number(tiles, most));
+    Value unit = tiles.roundEven(tiles.log2(size)), factor = tiles.select(none, number(tiles, 0), tiles.exp2(tiles.negate(unit)));
+    return {tiles.select(none, number(tiles, kernel::noLogarithm), unit), tiles.times(state[1], factor),
+            tiles.times(state[0], tiles.expand(factor, 1, tiles.shape(state[0])))};
   }
 };
 

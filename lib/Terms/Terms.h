@@ -185,6 +185,8 @@ TermPtr overRows(fusion::Axis rows);
 TermPtr softcapGradient(double factor);
 /// (a, b): Σ_c a_tc b_tc of each row, over all tiles: [T].
 TermPtr rowProducts();
+/// (x [T, m]): Σ_f x_f of each row.
+TermPtr rowSums();
 /// (δ [T], z [T]): −δ / (z + bias), 0 where the guard holds the denominator back.
 TermPtr denominatorGradient(attn::DenominatorAttr guard);
 /// (): 0 for the rows of an axis, [T, width], to be stored at a place that these axes count.
@@ -342,8 +344,9 @@ TermPtr withOffset();
 TermPtr givenUnits(int64_t features);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
-/// (M, z, S) of sums of features ≥ 0, e [m] ≤ 0: what decay leaves, 2^e of each row, in units in which z is about 1.
-TermPtr faded();
+/// (M, z, S), e [m] ≤ 0: what decay leaves, 2^e of each row, in units in which z is about 1 or, of cotangents, which have any sign, the largest
+/// magnitude of z and S.
+TermPtr faded(bool ofCotangents = false);
 /// (S, z) of sums of features ≥ 0: (M, 2^−M z, 2^−M S) with M about log₂ z. A feature whose z is 0 has none.
 TermPtr unitsOfSums(int64_t features);
 /// (M, z, S), of sums times 2^stateOffset if `offset`: (2^M S, 2^M z), and of `normalized` cotangents, those of sums of m^{-1/2} times the features.
@@ -461,10 +464,10 @@ TermPtr normalizeInUnit(attn::DenominatorAttr guard);
 /// (b, v, L) or, if it `weighs`, (b, v, L, w): M = max_j L_j, Σ_j w_j b_j, Σ_j b_j v_jᵀ, with operands of products in f32 if `wide`.
 StreamedPtr state(int64_t features, int64_t width, bool wide, bool weighs = false);
 /// (Lq, Lk, state, pairs, v, ō, M[, w]) or, without bands, (Lq, 2^(Lk − M), state, pairs, v, ō[, w]): a ⊙ ā of a quotient's queries, its denominators
-/// g, δ = ⟨ō, o⟩ and the units of rows c. Keys of the pairs enter with shares w, or as they are.
+/// g, δ = ⟨ō, o⟩, the units of rows c and, with bands, the share of the state in a ⊙ ā. Keys of the pairs enter with shares w, or as they are.
 TermPtr logQueryGradient(attn::DenominatorAttr guard, int64_t bands);
-/// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v[, w]): b ⊙ b̄ and v̄ of its keys, and w̄ of the shares that they enter with; of steady chunks
-/// without bands.
+/// (Lq − c, Lk, state of (−δ, ō) / g behind, ō, δ, g, v[, w]): b ⊙ b̄ and v̄ of its keys, the share of the state in b ⊙ b̄, and w̄ of the shares that
+/// they enter with; of steady chunks without bands.
 TermPtr logKeyGradient(int64_t bands);
 /// (g) or, of sums in units of rows, (c, g, …): ln g under a guard; of rows that its floor holds back, of the floor.
 TermPtr logDivisor(attn::DenominatorAttr guard);

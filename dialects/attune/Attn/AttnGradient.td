@@ -383,8 +383,8 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
 
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
     ā, b̄, v̄, then those of state and sum if there is an initial state, of decay, of erase and of write if there is one; with a guard a numerator,
-    and neither a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, without decay, with features that are maps as
-    in A103, and an initial state of `favor` with its scale; `write` [batch, heads, N] goes with `logarithms`.
+    and neither a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, with features that are maps as in A103, an initial
+    state of `favor` with its scale, and decay with other maps than that and without split; `write` [batch, heads, N] goes with `logarithms`.
 
     ```mlir
     %a1, %b1, %v1 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>)

@@ -164,12 +164,16 @@ static LogicalResult checkCotangents(CausalReadoutGradientOp op) {
 static LogicalResult checkLogarithms(CausalReadoutGradientOp op) {
   if (!op.getLogarithms())
     return op.getWrite() ? op.emitOpError() << "expected write only beside cotangents of logarithms" : LogicalResult(success());
-  if (!op.getGuard() || op.getDecay())
-    return op.emitOpError() << "expected a guard and no decay beside cotangents of logarithms, but got " << (!op.getGuard() ? "no guard" : "decay");
+  if (!op.getGuard())
+    return op.emitOpError() << "expected a guard beside cotangents of logarithms, but got none";
+  if (op.getDecay() && executionOf(op).split)
+    return op.emitOpError() << "expected a gradient that is not split where logarithms decay, but got " << op.getExecutionAttr();
   for (Value features : {op.getQueryFeatures(), op.getKeyFeatures()}) {
     auto map = features.getDefiningOp<MapOp>();
     if (!map || !haveLogarithms(map.getFeatureMap()))
       return op.emitOpError() << "expected features of focused, or of favor without epsilon, with cotangents of logarithms";
+    if (map.getFeatureMap().isFavor() && op.getDecay())
+      return op.emitOpError() << "expected no decay of features of favor beside cotangents of logarithms";
     if (map.getFeatureMap().isFavor() && op.getInitialState() && !op.getInitialScale())
       return op.emitOpError() << "expected an initial state of favor with its scale beside cotangents of logarithms";
   }

@@ -121,14 +121,14 @@ static GateOp sharesOfKeys(CausalReadoutOp op) {
 }
 
 /// Whether features of a quotient under this guard may be out of the range of f32: then their logarithms have the cotangents. Nobody else may read them.
-/// A state of FAVOR's features has a scale, or else their stabilizer.
+/// A state of FAVOR's features has a scale, or else their stabilizer, and decays in no form of logarithms.
 static bool readsExponents(CausalReadoutOp op, DenominatorAttr guard) {
   GateOp shares = sharesOfKeys(op);
   Value features = shares ? shares.getSource() : op.getKeyFeatures();
   auto a = op.getQueryFeatures().getDefiningOp<MapOp>(), b = features.getDefiningOp<MapOp>();
-  if (!a || !b || !a->hasOneUse() || !b->hasOneUse() || !areAlike(a, b) || op.getDecay())
+  if (!a || !b || !a->hasOneUse() || !b->hasOneUse() || !areAlike(a, b))
     return false;
-  if (a.getFeatureMap().isFavor() && op.getInitialState() && !op.getInitialScale())
+  if (a.getFeatureMap().isFavor() && (op.getDecay() || (op.getInitialState() && !op.getInitialScale())))
     return false;
   return carriesExponents(a.getFeatureMap(), shapeOf(a.getSource())[3], guard);
 }

@@ -109,7 +109,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   if (before.matrix)
     pass.chunks.store(region, region.effects.front(), before);
   if (shares.ofState)
-    storeStateShares(region, op, draft, pass.chunks.keys(), shares.ofState);
+    storeStateShares(region, region.effects.front(), op, draft, pass.chunks.keys(), shares.ofState);
   return region;
 }
 

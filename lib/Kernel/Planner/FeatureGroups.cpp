@@ -104,6 +104,8 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
     bool decays = readout && readout.getDecay();
     group.decays |= decays;
     group.closed &= !decays || ownsItsState(readout);
+    if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op))
+      group.decays |= static_cast<bool>(gradient.getDecay());
     if (isInNoUnit(op))
       continue;
     for (Value result : op->getResults())

@@ -117,10 +117,10 @@ Source kernel::shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDr
   return state && share > 1 ? term(terms::scale(1.0 / static_cast<double>(share)), {state}) : state;
 }
 
-void kernel::storeStateShares(KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory,
+void kernel::storeStateShares(KernelRegion &region, const Source &cotangent, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, Value memory,
                               const Index &unless) {
   Source before = draft.host.stateOf(op.getInitialState(), op.getInitialSum(), featureWidths(op.getKeyFeatures()), at);
-  Source products = term(terms::stateProducts(static_cast<bool>(op.getInitialSum()), decaysChannels(op.getDecay())), {region.effects.front(), before});
+  Source products = term(terms::stateProducts(static_cast<bool>(op.getInitialSum()), decaysChannels(op.getDecay())), {cotangent, before});
   Dimension columns = columnsOf(cast<MemRefType>(memory.getType()).getDimSize(2));
   if (unless)
     columns.limit = (1 - min(unless, 1)) * columns.count;

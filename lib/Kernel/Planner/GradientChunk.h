@@ -79,9 +79,9 @@ fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::
 fusion::Source cotangentOfState(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
 /// The part of them that each query head begins with: their sum over those that share a state is the cotangent.
 fusion::Source shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at);
-/// Stores ⟨S, S̄⟩ of the state before the first token, of which a region of chunks from the last down carries the cotangent, `unless` that is above
-/// 0; null: always.
-void storeStateShares(fusion::KernelRegion &region, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory,
+/// Stores ⟨S, S̄⟩ of the state before the first token, of which a region of chunks from the last down has the cotangent, `unless` that is above 0; null:
+/// always.
+void storeStateShares(fusion::KernelRegion &region, const fusion::Source &cotangent, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory,
                       const fusion::Index &unless = {});
 /// The result of a reduction that a value is made of.
 mlir::OpResult resultBehind(mlir::Value value, mlir::Operation *reduction);

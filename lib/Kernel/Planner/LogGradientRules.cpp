@@ -38,7 +38,7 @@ namespace {
 /// What both passes read at a chunk.
 struct LogChunk {
   LogChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const ChunkStage &chunks)
-      : draft(draft), rows(chunks.rows()), keys(chunks.keys()), guard(op.getGuardAttr()), query(draft.read(op.getQueryFeatures(), rows)),
+      : draft(draft), rows(chunks.rows()), keys(chunks.keys()), guard(op.getGuardAttr()), decay(op.getDecay()), query(draft.read(op.getQueryFeatures(), rows)),
         own(KeySums(op), draft, keys, keys), key(own.key), value(own.value), given(draft.read(op.getNumerator(), rows)),
         state(std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled)),
         unit(std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain)) {
@@ -48,7 +48,11 @@ struct LogChunk {
     f32 = Float32Type::get(op.getContext());
   }
 
-  bool hasShortcut() const { return draft.problem.schedule.getTarget() == tile::TargetKind::CPU; }
+  bool hasShortcut() const { return draft.problem.schedule.getTarget() == tile::TargetKind::CPU && !decay; }
+  /// What the stages store of the state's part in the cotangents of exponents, for those of decay.
+  RegionOutput decayShares(Source ofState, Axis axis, Value memory) const {
+    return storedRows(decaysChannels(decay) ? ofState : term(terms::rowSums(), {ofState}), axis, memory);
+  }
   /// What b, v and their exponents l add to the state, as often as w says; null: once.
   StepForm sums(Source b, Source v, Source l, Source w = nullptr) const {
     StepForm step{terms::state(features, width, /*wide=*/true, static_cast<bool>(w)), {std::move(b), std::move(v), std::move(l)}};
@@ -60,6 +64,7 @@ struct LogChunk {
   RegionDraft &draft;
   Place rows, keys;
   attn::DenominatorAttr guard;
+  Value decay; ///< null: nothing decays
   int64_t bands, features, width;
   bool isNormalized; ///< features are m^{-1/2} times what their exponents say
   Type f32;
@@ -86,7 +91,7 @@ struct LeftRows {
 } // namespace
 
 KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
-                                      const QuotientRows &quotient, const StateMemory &pieces) {
+                                      const DecayShares &shares, const QuotientRows &quotient, const StateMemory &pieces) {
   ChunkStage chunks(draft.problem);
   LogChunk chunk(op, draft, chunks);
   Source least = term(terms::rowUnit(chunk.guard), {chunk.query, chunk.state});
@@ -98,17 +103,21 @@ KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGra
     if (chunk.own.shares)
       operands.push_back(chunk.own.shares);
     Source all = term(terms::logQueryGradient(chunk.guard, bands), operands);
-    draft.defineResults(op, {Tiles{all, {0}, 4}, Tiles(), Tiles(), Tiles()});
+    draft.defineResults(op, {Tiles{all, {0}, bands > 0 ? 5u : 4u}, Tiles(), Tiles(), Tiles()});
     StepForm step = chunk.sums(b, chunk.own.written, chunk.key, chunk.own.shares);
     for (const WrittenValue &each : outputs)
       llvm::append_range(step.outputs, everyRowOf(draft, each, chunk.rows));
     if (quotient.divisors)
       for (auto [tile, memory] : {std::pair(1u, quotient.divisors), {2u, quotient.cotangents}, {3u, quotient.units}})
         step.outputs.push_back(storedRows(term(terms::select({tile}), {all}), Axis::Query, memory));
+    if (shares)
+      step.outputs.push_back(chunk.decayShares(term(terms::select({4}), {all}), Axis::Query, shares.ofQueries));
     return step;
   };
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit;
+  if (chunk.decay)
+    chunks.fade(stage, chunk.decay, draft, chunk.features);
   stage.begin = chunks.stateBefore(KeySums(op), draft, Representation::Scaled, pieces);
   if (chunk.hasShortcut()) {
     Source near = term(terms::inUnit(), {chunk.key, chunk.state});
@@ -137,8 +146,8 @@ KernelRegion kernel::logRowPiecesRegion(RegionDraft &draft, attn::CausalReadoutG
   return region;
 }
 
-KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &before,
-                                   const StateMemory &pieces, OutputsOfKeys outputs) {
+KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares,
+                                   const StateMemory &before, const StateMemory &pieces, OutputsOfKeys outputs) {
   ChunkStage chunks(draft.problem);
   LogChunk chunk(op, draft, chunks);
   LeftRows rows(chunk, quotient);
@@ -148,13 +157,17 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
       operands.push_back(chunk.own.shares);
     Source all = term(terms::logKeyGradient(bands), operands);
     auto existing = [&](Source x) { return draft.problem.lengths ? term(terms::existing(Axis::Key), {x}) : x; };
-    Source ofKeys = existing(term(terms::select({0}), {all})), ofShares = chunk.own.shares ? existing(term(terms::select({2}), {all})) : nullptr;
+    Source ofKeys = existing(term(terms::select({0}), {all})), ofShares = chunk.own.shares ? existing(term(terms::select({3}), {all})) : nullptr;
     StepForm step = chunk.sums(std::move(a), rows.u, rows.query, rows.w);
     step.outputs = outputs({ofKeys, term(terms::select({1}), {all}), ofShares});
+    if (shares)
+      step.outputs.push_back(chunk.decayShares(existing(term(terms::select({2}), {all})), Axis::Key, shares.ofKeys));
     return step;
   };
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit, stage.reverse = true;
+  if (chunk.decay)
+    chunks.fade(stage, chunk.decay, draft, chunk.features);
   if (Source cotangent = shareOfCotangent(op, draft, chunks.keys()))
     stage.begin = term(terms::cotangentUnits(chunk.features, chunk.isNormalized), {cotangent});
   if (draft.problem.split)
@@ -165,7 +178,10 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
                               form(0, term(terms::inUnit(), {rows.query, chunk.state}))};
   KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));
   region.suffix = "key_gradients";
+  Source first = term(terms::sumsOfUnits(chunk.features, chunk.isNormalized), {region.effects.front()});
   if (before.matrix)
-    chunks.store(region, term(terms::sumsOfUnits(chunk.features, chunk.isNormalized), {region.effects.front()}), before, /*reverse=*/true);
+    chunks.store(region, first, before, /*reverse=*/true);
+  if (shares.ofState)
+    storeStateShares(region, first, op, draft, chunks.keys(), shares.ofState);
   return region;
 }

@@ -22,12 +22,12 @@ using OutputsOfKeys = llvm::function_ref<llvm::SmallVector<fusion::RegionOutput,
 
 /// The pass over queries, with what it leaves of the quotient for that over keys.
 fusion::KernelRegion logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                      const QuotientRows &quotient, const StateMemory &pieces);
+                                      const DecayShares &shares, const QuotientRows &quotient, const StateMemory &pieces);
 /// The spans of pieces of rows for the parts before them.
 fusion::KernelRegion logRowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &spans);
 /// The pass over keys. Of the initial state it leaves the cotangents in `before`.
-fusion::KernelRegion logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const StateMemory &before,
-                                   const StateMemory &pieces, OutputsOfKeys outputs);
+fusion::KernelRegion logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares,
+                                   const StateMemory &before, const StateMemory &pieces, OutputsOfKeys outputs);
 
 } // namespace attune::kernel
 

@@ -51,7 +51,7 @@ Tiles kernel::blocksOf(Source source, unsigned count) { return {std::move(source
 static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs, const DecayShares &shares,
                                   const QuotientRows &quotient, const StateMemory &pieces) {
   if (draft.host.groups().inUnits(op))
-    return logQueriesRegion(draft, op, outputs, quotient, pieces);
+    return logQueriesRegion(draft, op, outputs, shares, quotient, pieces);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
@@ -114,7 +114,7 @@ static KernelRegion rowPiecesRegion(RegionDraft &draft, attn::CausalReadoutGradi
 static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before,
                                const StateMemory &pieces, OutputsOfKeys outputs) {
   if (draft.host.groups().inUnits(op))
-    return logKeysRegion(draft, op, quotient, before, pieces, outputs);
+    return logKeysRegion(draft, op, quotient, shares, before, pieces, outputs);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys, quotient);
@@ -140,7 +140,7 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
   if (before.matrix)
     chunks.store(region, region.effects.front(), before, /*reverse=*/true);
   if (shares.ofState)
-    storeStateShares(region, op, draft, keys, shares.ofState, chunks.inOtherParts(region, /*reverse=*/true));
+    storeStateShares(region, region.effects.front(), op, draft, keys, shares.ofState, chunks.inOtherParts(region, /*reverse=*/true));
   return region;
 }
 
@@ -363,12 +363,13 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
 /// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU threads
 /// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
 /// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
-static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates) {
+/// Exponents that decay are in chunks of one row, as forwards.
+static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates, bool decaysInUnits) {
   bool gpu = s.getTarget() == tile::TargetKind::GPU;
   if (gpu && rotates && !op.getErase())
     return s;
   constexpr int64_t rowsOfWarp = 16;
-  int64_t rows = 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  int64_t rows = decaysInUnits ? 1 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
     rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {
@@ -397,7 +398,8 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
   problem.query.heads = shapeOf(op.getQueryFeatures())[1], problem.key.heads = shapeOf(op.getKeyFeatures())[1];
   problem.value.width = shapeOf(op.getValue())[3];
-  problem.schedule = scheduleOfChunks(named.schedule, op, llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>));
+  bool rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>), decaysInUnits = groups().inUnits(op) && op.getDecay();
+  problem.schedule = scheduleOfChunks(named.schedule, op, rotates, decaysInUnits);
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();
@@ -434,6 +436,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   if (!ofDecay)
     return success();
   problem.split = false;
+  problem.schedule = scheduleOfChunks(named.schedule, op, rotates, /*decaysInUnits=*/false);
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   if (cast<RankedTensorType>(op.getDecay().getType()).getRank() > 1)

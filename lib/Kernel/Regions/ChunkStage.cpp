@@ -119,5 +119,5 @@ Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Re
 
 void ChunkStage::fade(Stage &stage, Value decay, RegionDraft &draft, int64_t features) const {
   stage.left = std::make_shared<BoundSource>("left", Axis::Query, Representation::Scaled);
-  stage.faded = term(terms::faded(), {stage.left, decayOver(terms::DecaySpan::Whole, decay, draft, keys(), features)});
+  stage.faded = term(terms::faded(/*ofCotangents=*/stage.reverse), {stage.left, decayOver(terms::DecaySpan::Whole, decay, draft, keys(), features)});
 }

@@ -239,7 +239,7 @@ func.func @f(%x: tensor<1x2x12x4xf32>, %p: tensor<2x4x4xf32>) {
 // A104: only of a quotient are logarithms in range.
 func.func @f(%x: !x, %p: tensor<2x4xf32>) {
   %m = attn.map %x parameter(%p : tensor<2x4xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 3.0>} : !x -> !x
-  // expected-error @below {{expected a guard and no decay beside cotangents of logarithms, but got no guard}}
+  // expected-error @below {{expected a guard beside cotangents of logarithms, but got none}}
   %a, %b, %v = attn.causal_readout_gradient %m, %m, %x cotangents(numerator %x : !x) {logarithms} : !x, !x, !x -> !x, !x, !x
   return
 }
@@ -267,6 +267,32 @@ func.func @f(%x: !x, %p: tensor<2x4x4xf32>, %s: !s, %z: !z) {
   // expected-error @below {{expected an initial state of favor with its scale beside cotangents of logarithms}}
   %a, %b, %v, %t, %u = attn.causal_readout_gradient %m, %m, %x initial(%s, %z : !s, !z) cotangents(numerator %x : !x)
       {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms} : !x, !x, !x -> !x, !x, !x state(!s) sum(!z)
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+!g = tensor<1x2x12xf32>
+// A104
+func.func @f(%x: !x, %p: tensor<2x4x4xf32>, %g: !g) {
+  %m = attn.map %x parameter(%p : tensor<2x4x4xf32>) {feature_map = #attn.feature_map<favor, features = 4, epsilon = 0.0, scale = 1.0, stabilizer = constant>} : !x -> !x
+  // expected-error @below {{expected no decay of features of favor beside cotangents of logarithms}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %m, %m, %x decay(%g : !g) cotangents(numerator %x : !x)
+      {guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms} : !x, !x, !x -> !x, !x, !x decay(!g)
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+!g = tensor<1x2x12xf32>
+// A104: a unit runs along the sequence.
+func.func @f(%x: !x, %p: tensor<2x4xf32>, %g: !g) {
+  %m = attn.map %x parameter(%p : tensor<2x4xf32>) {feature_map = #attn.feature_map<focused, epsilon = 1.0, power = 3.0>} : !x -> !x
+  // expected-error @below {{expected a gradient that is not split where logarithms decay, but got #attn.execution<split = true>}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %m, %m, %x decay(%g : !g) cotangents(numerator %x : !x)
+      {execution = #attn.execution<split = true>, guard = #attn.denominator<bias = 0.0, floor = 0.0>, logarithms} : !x, !x, !x -> !x, !x, !x decay(!g)
   return
 }
 

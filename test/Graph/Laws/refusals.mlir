@@ -189,6 +189,17 @@ func.func @channels(%q: !h, %k: !h, %v: !h, %g: tensor<1x1x64x8xf32>) -> !h {
 
 // -----
 
+// CHECK: Remark="linearize: cannot take the quadratic form: weights of pairs would leave the range of f32, and decay has none of logarithms"
+// CHECK: Remark="linearize: cannot take the split form: the unit of features that decay runs along the sequence"
+!h = tensor<1x1x64x8xf32>
+func.func @powers(%q: !h, %k: !h, %v: !h, %f: tensor<1x8xf32>, %g: tensor<1x1x64xf32>) -> !h {
+  %o = attn.kernel %q, %k, %v parameter(%f : tensor<1x8xf32>) decay(%g : tensor<1x1x64xf32>)
+      {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<focused, epsilon = 1.0e-6, power = 9.0>} : !h, !h, !h -> !h
+  return %o : !h
+}
+
+// -----
+
 // CHECK: Remark="linearize: cannot take the split form: packed sequences run side by side, and have lengths that only the device knows"
 !h = tensor<1x1x?x8xf32>
 func.func @packed(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets = "qk"}) -> !h {
