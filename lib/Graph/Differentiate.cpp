@@ -83,10 +83,22 @@ template <typename Op> static bool leavesRange(Op op) {
   return static_cast<int64_t>(op.getDegree()) > highest;
 }
 
+/// Queries of norm 1 where powers leave the range of f32 and a factor of a row's weights cancels. The function is the same one of each query's
+/// direction, and so is its gradient.
+static void normalizeQueries(OpBuilder &builder, attn::PolysketchOp op) {
+  constexpr double nothing = 1e-30;
+  if (!leavesRange(op) || !op.getDenominator().cancelsFactors())
+    return;
+  auto type = RankedTensorType::get(op.getQuery().getType().getShape(), builder.getF32Type());
+  op.getQueryMutable().assign(attn::QkNormOp::create(builder, op.getLoc(), type, op.getQuery(), builder.getF64FloatAttr(nothing), builder.getUnitAttr()));
+}
+
 /// The terms of a mechanism: through a state, where that is `linear` and takes fewer multiply-adds, or else as it says what it is made of.
 static SmallVector<Value> termsOf(OpBuilder &builder, attn::MechanismOpInterface op, bool linear) {
   if (auto powers = dyn_cast<attn::PolynomialOp>(op.getOperation()); powers && leavesRange(powers))
     return powers.decomposeInUnits(builder);
+  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()))
+    normalizeQueries(builder, sketched);
   if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && leavesRange(sketched))
     return sketched.decomposeInUnits(builder);
   if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && linear && goesThroughSquares(sketched))
