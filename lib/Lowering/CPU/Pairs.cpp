@@ -60,6 +60,12 @@ static void interleave(Emit &emit, Buffer source, int64_t depth, int64_t columns
     row(emit.constant(depth - 1), emit.constant(depth - 1), emit.constant(depth / 2));
 }
 
+/// Loads behind it read memory, and not what has been stored just before: of vectors that have just been rounded LLVM 22 would make shuffles of bf16,
+/// for some of which X86 has no instruction. No code is made of it.
+static void storeFirst(Emit &emit) {
+  LLVM::FenceOp::create(emit, LLVM::AtomicOrdering::seq_cst, "singlethread");
+}
+
 /// A tile as bf16: where it lies so, or a copy of what is held as f32.
 static std::pair<Buffer, Order> asBf16(KernelState &state, Value tile) {
   Emit &emit = state.emit;
@@ -88,6 +94,7 @@ static Buffer makePairs(KernelState &state, Value tile, int64_t axis) {
   Buffer target = state.allocate({(depth + 1) / 2, other}, Order::Row);
   if (!isFree(tile))
     state.own(tile, target.pointer);
+  storeFirst(emit);
   if ((order == Order::Row) == (axis == 1))
     emitTransposeOfPairs(state, source, other, (depth + 1) / 2, target);
   else

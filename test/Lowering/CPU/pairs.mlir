@@ -1,11 +1,12 @@
 // RUN: attn-opt %s -split-input-file -cpu-lower-kernels=isas=avx512_bf16 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -cpu-lower-kernels=isas=avx512 | FileCheck %s --check-prefix=WIDE
 
-// Scores: numbers of a are read along its rows, b's rows are transposed as pairs; 32 numbers are 16 pairs.
+// Scores: numbers of a are read along its rows, b's rows are transposed as pairs; 32 numbers are 16 pairs. What has been stored is read from memory.
 // WIDE-NOT:    bfloat
 // WIDE-NOT:    call_intrinsic
 // WIDE-LABEL:  llvm.func @scores__avx512
 // CHECK-LABEL: llvm.func @scores__avx512_bf16
+// CHECK:         llvm.fence syncscope("singlethread") seq_cst
 // CHECK:         vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>
 // CHECK:         llvm.call @dot_bf16_{{.*}}__avx512_bf16
 // CHECK-LABEL: llvm.func internal @dot_bf16_16x16x32
@@ -30,6 +31,7 @@ tile.kernel @scores(%a: memref<16x32xbf16>, %b: memref<16x32xbf16>, %o: memref<1
 // Weights that are rounded lie as bf16; rows of v become pairs. Of an odd number of keys the last one stands alone.
 // CHECK-LABEL: llvm.func @values__avx512_bf16
 // CHECK:         arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
+// CHECK:         llvm.fence syncscope("singlethread") seq_cst
 // CHECK:         vector.shuffle {{.*}} : vector<16xi16>, vector<16xi16>
 // CHECK-LABEL: llvm.func internal @dot_bf16_16x32x17
 // CHECK:         scf.for
