@@ -58,6 +58,7 @@ struct Problem {
   Output output;
   bool causal = false;
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
+  bool wide = false;    ///< products of features have operands in f32, whatever storage has
   bool split = false;   ///< chunks of several parts of the sequence (Pieces.h), or pieces of a softmax's keys, side by side
   attn::WindowAttr window; ///< null: the whole sequence
   bool shortLast = false;  ///< and its last window may be shorter: sequences lie end to end

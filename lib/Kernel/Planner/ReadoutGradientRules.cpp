@@ -400,6 +400,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.value.width = shapeOf(op.getValue())[3];
   bool rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>), decaysInUnits = groups().inUnits(op) && op.getDecay();
   problem.schedule = scheduleOfChunks(named.schedule, op, rotates, decaysInUnits);
+  problem.wide = static_cast<bool>(ofDecay); // it is the difference of sums over tokens, which loses what operands of 16 bits have rounded
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();

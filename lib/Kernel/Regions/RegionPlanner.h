@@ -94,9 +94,9 @@ inline fusion::Dimension tileOf(fusion::Axis axis, const BlockTiles &tiles) {
   return tile;
 }
 
-/// Whether products of features have operands in f32 although storage has 16 bits: where it is f16. Features pass its range below
-/// (φ of −30 is 1e-13), and weights above (|φ(q)||φ(k)| may be more than 65504).
-inline bool needsWideProducts(const Problem &problem) { return problem.schedule.getOperand().isF16(); }
+/// Whether products of features have operands in f32 although storage has 16 bits: where it is f16, features pass its range below (φ of −30 is 1e-13), and
+/// weights above (|φ(q)||φ(k)| may be more than 65504); or where the problem says so.
+inline bool needsWideProducts(const Problem &problem) { return problem.wide || problem.schedule.getOperand().isF16(); }
 
 } // namespace attune::kernel
 
