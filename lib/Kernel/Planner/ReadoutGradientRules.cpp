@@ -382,6 +382,12 @@ static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalRea
                                  s.getFeatureTile(), s.getValueTile());
 }
 
+/// Whether features are products of two entries of a sketch.
+static bool areSquares(Value features) {
+  auto map = features.getDefiningOp<attn::MapOp>();
+  return map && (map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare || map.getFeatureMap().getKind() == attn::FeatureKind::SymmetricSquare);
+}
+
 LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                                 const OpSet &reads) {
   SmallVector<WrittenValue, 2> ofQueries, ofKeys;
@@ -400,7 +406,8 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.value.width = shapeOf(op.getValue())[3];
   bool rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>), decaysInUnits = groups().inUnits(op) && op.getDecay();
   problem.schedule = scheduleOfChunks(named.schedule, op, rotates, decaysInUnits);
-  problem.wide = static_cast<bool>(ofDecay); // it is the difference of sums over tokens, which loses what operands of 16 bits have rounded
+  // A decay's gradient is the difference of sums over tokens, and weights are squares of sums that may nearly cancel: operands of 16 bits would be too few.
+  problem.wide = ofDecay || areSquares(op.getKeyFeatures());
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();
