@@ -97,12 +97,12 @@ static void normalizeQueries(OpBuilder &builder, attn::PolysketchOp op) {
 static SmallVector<Value> termsOf(OpBuilder &builder, attn::MechanismOpInterface op, bool linear) {
   if (auto powers = dyn_cast<attn::PolynomialOp>(op.getOperation()); powers && leavesRange(powers))
     return powers.decomposeInUnits(builder);
-  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()))
+  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation())) {
     normalizeQueries(builder, sketched);
-  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && leavesRange(sketched))
-    return sketched.decomposeInUnits(builder);
-  if (auto sketched = dyn_cast<attn::PolysketchOp>(op.getOperation()); sketched && linear && goesThroughSquares(sketched))
-    return sketched.decomposeLinear(builder);
+    if (leavesRange(sketched))
+      return sketched.decomposeInUnits(builder);
+    return linear && goesThroughSquares(sketched) ? sketched.decomposeLinear(builder) : op.decompose(builder);
+  }
   StringRef form = linear ? stateForm(op) : "";
   return form.empty() ? op.decompose(builder) : graph::findLaw("linearize")->build(builder, op, form);
 }

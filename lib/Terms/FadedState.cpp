@@ -43,10 +43,7 @@ struct Faded : Term {
 private:
   /// What is to be about 1 [m].
   Value sizeOf(TileBuilder &tiles, ArrayRef<Value> state) const {
-    if (!ofCotangents)
-      return state[1];
-    auto magnitude = [&](Value x) { return tiles.maximum(x, tiles.negate(x)); };
-    return tiles.maximum(magnitude(state[1]), tiles.reduceMax(magnitude(state[2]), 1));
+    return ofCotangents ? tiles.maximum(tiles.abs(state[1]), tiles.reduceMax(tiles.abs(state[2]), 1)) : state[1];
   }
 
   bool ofCotangents;

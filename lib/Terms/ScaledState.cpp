@@ -96,12 +96,9 @@ struct CotangentUnits : ScaledState {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // S̄ [m, dv], z̄ [m]
-    auto magnitude = [&](Value x) { return tiles.maximum(x, tiles.negate(x)); };
-    Value largest = tiles.maximum(tiles.reduceMax(magnitude(state[0]), 1), magnitude(state[1]));    // [m]
+    Value largest = tiles.maximum(tiles.reduceMax(tiles.abs(state[0]), 1), tiles.abs(state[1]));    // [m]
     Value unit = tiles.selectEqual(largest, 0, number(tiles, kernel::noLogarithm), number(tiles, 0));
-    if (!normalized)
-      return {unit, state[1], state[0]};
-    return rescaled(tiles, unit, number(tiles, -half), {unit, state[1], state[0]});
+    return rescaled(tiles, unit, number(tiles, normalized ? -half : 0), {unit, state[1], state[0]});
   }
 
   bool normalized;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "FeatureGroups.h"
 
+#include "StateRules.h"
 #include "TermRules.h"
 #include "attune/Attn/Exponents.h"
 
@@ -78,8 +79,7 @@ static bool isInNoUnit(Operation *op) {
 /// Whether a readout's features have logarithms without a stabilizer: states are those of numbers, which go in and out, also where features are in units,
 /// and logarithms are whole numbers, which decay leaves exact.
 static bool ownsItsState(attn::CausalReadoutOp readout) {
-  auto gate = readout.getKeyFeatures().getDefiningOp<attn::GateOp>();
-  auto map = (gate ? gate.getSource() : readout.getKeyFeatures()).getDefiningOp<attn::MapOp>();
+  attn::MapOp map = mapOf(readout.getKeyFeatures());
   return map && attn::haveLogarithms(map.getFeatureMap()) && !map.getFeatureMap().isFavor();
 }
 

@@ -39,7 +39,7 @@ namespace {
 struct LogChunk {
   LogChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const ChunkStage &chunks)
       : draft(draft), rows(chunks.rows()), keys(chunks.keys()), guard(op.getGuardAttr()), decay(op.getDecay()), query(draft.read(op.getQueryFeatures(), rows)),
-        own(KeySums(op), draft, keys, keys), key(own.key), value(own.value), given(draft.read(op.getNumerator(), rows)),
+        own(KeySums(op), draft, keys, keys), given(draft.read(op.getNumerator(), rows)),
         state(std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled)),
         unit(std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain)) {
     bands = attn::bandCount(own.map.getFeatureMap(), own.map.getSource().getType().getDimSize(3));
@@ -69,8 +69,8 @@ struct LogChunk {
   bool isNormalized; ///< features are m^{-1/2} times what their exponents say
   Type f32;
   Source query;                                   // exponents [T, m]
-  KeysInUnits own;
-  Source key, value, given;                       // exponents [T, m], v and ō [T, dv]
+  KeysInUnits own;                                // exponents [T, m] and v [T, dv]
+  Source given;                                   // ō [T, dv]
   std::shared_ptr<const BoundSource> state, unit; // (M, z, S) or (M, ζ, R); the unit behind the chunk
 };
 
@@ -97,14 +97,14 @@ KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGra
   Source least = term(terms::rowUnit(chunk.guard), {chunk.query, chunk.state});
   // The form of a chunk from its pairs and, without bands, its keys in the unit of the state.
   auto form = [&](int64_t bands, Source b, Source pairs) {
-    SmallVector<Source> operands{chunk.query, bands > 0 ? chunk.key : b, chunk.state, std::move(pairs), chunk.value, chunk.given};
+    SmallVector<Source> operands{chunk.query, bands > 0 ? chunk.own.key : b, chunk.state, std::move(pairs), chunk.own.value, chunk.given};
     if (bands > 0)
       operands.push_back(chunk.unit);
     if (chunk.own.shares)
       operands.push_back(chunk.own.shares);
     Source all = term(terms::logQueryGradient(chunk.guard, bands), operands);
     draft.defineResults(op, {Tiles{all, {0}, bands > 0 ? 5u : 4u}, Tiles(), Tiles(), Tiles()});
-    StepForm step = chunk.sums(b, chunk.own.written, chunk.key, chunk.own.shares);
+    StepForm step = chunk.sums(b, chunk.own.written, chunk.own.key, chunk.own.shares);
     for (const WrittenValue &each : outputs)
       llvm::append_range(step.outputs, everyRowOf(draft, each, chunk.rows));
     if (quotient.divisors)
@@ -120,14 +120,14 @@ KernelRegion kernel::logQueriesRegion(RegionDraft &draft, attn::CausalReadoutGra
     chunks.fade(stage, chunk.decay, draft, chunk.features);
   stage.begin = chunks.stateBefore(KeySums(op), draft, Representation::Scaled, pieces);
   if (chunk.hasShortcut()) {
-    Source near = term(terms::inUnit(), {chunk.key, chunk.state});
+    Source near = term(terms::inUnit(), {chunk.own.key, chunk.state});
     Source pairs = term(terms::logPlainContract(), {chunk.query, near, chunk.state, least});
-    stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {chunk.key, chunk.state}),
-                              {{chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.query, chunk.f32}, {chunk.given, chunk.f32}},
+    stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {chunk.own.key, chunk.state}),
+                              {{chunk.own.key, chunk.f32}, {chunk.own.value, chunk.f32}, {chunk.query, chunk.f32}, {chunk.given, chunk.f32}},
                               form(0, near, pairs)};
   }
-  Source pairs = term(terms::logContract(chunk.bands), {chunk.query, chunk.key, chunk.unit, least});
-  KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {chunk.key, chunk.unit}), pairs)));
+  Source pairs = term(terms::logContract(chunk.bands), {chunk.query, chunk.own.key, chunk.unit, least});
+  KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {chunk.own.key, chunk.unit}), pairs)));
   region.suffix = "query_gradients";
   return region;
 }
@@ -152,7 +152,7 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
   LogChunk chunk(op, draft, chunks);
   LeftRows rows(chunk, quotient);
   auto form = [&](int64_t bands, Source a) {
-    SmallVector<Source> operands{rows.query, chunk.key, chunk.state, chunk.given, rows.delta, rows.divisor, chunk.value};
+    SmallVector<Source> operands{rows.query, chunk.own.key, chunk.state, chunk.given, rows.delta, rows.divisor, chunk.own.value};
     if (chunk.own.shares)
       operands.push_back(chunk.own.shares);
     Source all = term(terms::logKeyGradient(bands), operands);
@@ -174,7 +174,7 @@ KernelRegion kernel::logKeysRegion(RegionDraft &draft, attn::CausalReadoutGradie
     stage.begin = chunks.sumOfPiecesBehind(pieces, {entryOf(Axis::Batch), entryOf(Axis::Head)}, stage.begin);
   if (chunk.hasShortcut())
     stage.shortcut = Shortcut{term(terms::rises(steadyHeadroom), {rows.query, chunk.state}),
-                              {{rows.query, chunk.f32}, {chunk.key, chunk.f32}, {chunk.value, chunk.f32}, {chunk.given, chunk.f32}},
+                              {{rows.query, chunk.f32}, {chunk.own.key, chunk.f32}, {chunk.own.value, chunk.f32}, {chunk.given, chunk.f32}},
                               form(0, term(terms::inUnit(), {rows.query, chunk.state}))};
   KernelRegion region = chunks.region(stream(stage, form(chunk.bands, term(terms::nearUnit(chunk.bands, /*offset=*/false), {rows.query, chunk.unit}))));
   region.suffix = "key_gradients";

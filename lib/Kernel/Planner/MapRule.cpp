@@ -54,8 +54,7 @@ SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
   int64_t count = lastSize(features);
   if (reachesBlocks(features))
     return {count / 2, count / 2};
-  auto gate = features.getDefiningOp<attn::GateOp>();
-  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+  attn::MapOp map = mapOf(features);
   if (map && map.getFeatureMap().getKind() == FeatureKind::Cosformer)
     return {count / 2, count / 2};
   return {count};

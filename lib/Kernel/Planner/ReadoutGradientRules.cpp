@@ -363,13 +363,12 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
 /// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU threads
 /// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
 /// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
-/// Exponents that decay are in chunks of one row, as forwards.
-static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates, bool decaysInUnits) {
+static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates) {
   bool gpu = s.getTarget() == tile::TargetKind::GPU;
   if (gpu && rotates && !op.getErase())
     return s;
   constexpr int64_t rowsOfWarp = 16;
-  int64_t rows = decaysInUnits ? 1 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  int64_t rows = 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
     rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {
@@ -384,8 +383,9 @@ static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalRea
 
 /// Whether features are products of two entries of a sketch.
 static bool areSquares(Value features) {
-  auto map = features.getDefiningOp<attn::MapOp>();
-  return map && (map.getFeatureMap().getKind() == attn::FeatureKind::TensorSquare || map.getFeatureMap().getKind() == attn::FeatureKind::SymmetricSquare);
+  attn::MapOp map = mapOf(features);
+  attn::FeatureKind kind = map ? map.getFeatureMap().getKind() : attn::FeatureKind::Identity;
+  return kind == attn::FeatureKind::TensorSquare || kind == attn::FeatureKind::SymmetricSquare;
 }
 
 LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
@@ -404,8 +404,8 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
   problem.query.heads = shapeOf(op.getQueryFeatures())[1], problem.key.heads = shapeOf(op.getKeyFeatures())[1];
   problem.value.width = shapeOf(op.getValue())[3];
-  bool rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>), decaysInUnits = groups().inUnits(op) && op.getDecay();
-  problem.schedule = scheduleOfChunks(named.schedule, op, rotates, decaysInUnits);
+  tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, op, llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>));
+  problem.schedule = groups().inUnits(op) && op.getDecay() ? ChunkStage::ofOneRow(usual) : usual; // as forwards
   // A decay's gradient is the difference of sums over tokens, and weights are squares of sums that may nearly cancel: operands of 16 bits would be too few.
   problem.wide = ofDecay || areSquares(op.getKeyFeatures());
   problem.lengths = memoryOf(KeySums(op).lengths);
@@ -444,7 +444,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   if (!ofDecay)
     return success();
   problem.split = false;
-  problem.schedule = scheduleOfChunks(named.schedule, op, rotates, /*decaysInUnits=*/false);
+  problem.schedule = usual;
   problem.key.heads = shapeOf(op.getDecay())[cast<RankedTensorType>(op.getDecay().getType()).getRank() == 1 ? 0 : 1];
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, reads);
   if (cast<RankedTensorType>(op.getDecay().getType()).getRank() > 1)

@@ -104,11 +104,15 @@ KeySums::KeySums(Operation *op) {
     lengths = lengthsOf(features);
 }
 
+attn::MapOp kernel::mapOf(Value features) {
+  auto gate = features.getDefiningOp<attn::GateOp>();
+  return (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+}
+
 Value kernel::lengthsOf(Value features) {
   if (auto softmax = features.getDefiningOp<attn::SequenceSoftmaxOp>())
     return softmax.getLengths();
-  auto gate = features.getDefiningOp<attn::GateOp>();
-  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+  attn::MapOp map = mapOf(features);
   return map ? map.getLengths() : Value();
 }
 

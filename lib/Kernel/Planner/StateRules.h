@@ -35,7 +35,9 @@ struct KeySums {
 llvm::SmallVector<mlir::Operation *, 2> stateOps(mlir::Operation *op);
 /// z [feature] of the head at a place, in blocks so wide.
 llvm::SmallVector<fusion::Source> sumsAt(mlir::Value sums, llvm::ArrayRef<int64_t> widths, RegionDraft &draft, const Place &at);
-/// Of the map that made features, if any.
+/// The map that made features, also behind the shares that keys enter with; null: none did.
+attn::MapOp mapOf(mlir::Value features);
+/// Of that map, if any.
 mlir::Value lengthsOf(mlir::Value features);
 /// Numbers of each token at a place, of each of its entries, or of the head.
 fusion::Source gateAt(mlir::Value gate, RegionDraft &draft, const Place &at);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 #include "HostBuilder.h"
+#include "Regions/ChunkStage.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "StateRules.h"
@@ -48,8 +49,7 @@ static bool readsPairs(Operation *reader, Value operand) {
 
 /// A kernel has one length of its keys, and none of its queries.
 static LogicalResult checkLengths(Operation *reader, Value features, Side side) {
-  auto gate = features.getDefiningOp<attn::GateOp>();
-  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+  attn::MapOp map = mapOf(features);
   if (!map || !map.getLengths() || isa<attn::GateOp>(reader)) // whoever reads the gate is asked
     return success();
   auto contract = dyn_cast<attn::ContractOp>(reader);
@@ -490,12 +490,6 @@ LogicalResult HostBuilder::writeAdvance(attn::AdvanceOp op) {
   return buildKernel(region);
 }
 
-/// Chunks of one row.
-static tile::ScheduleAttr ofOneRow(tile::ScheduleAttr s) {
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), 1, 1, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
-                                 s.getParts(), s.getFeatureTile(), s.getValueTile());
-}
-
 /// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
 LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
   KeySums sums(op);
@@ -511,7 +505,7 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   if (inUnits && sums.decay) {
     if (problem.split || problem.grouped)
       return op.emitOpError() << "expected chunks one after another where exponents of features decay, but got " << op.getExecutionAttr();
-    problem.schedule = ofOneRow(problem.schedule);
+    problem.schedule = ChunkStage::ofOneRow(problem.schedule);
   }
   StateMemory before;
   if (problem.split) {
