@@ -116,7 +116,11 @@ private:
   // Regions of terms (Planner/TermRegions.cpp).
   mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
   llvm::SmallVector<WrittenValue, 2> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
+  // What is made of the same tokens (Planner/SameTokens.cpp).
+  bool isOfOwnTokens(mlir::Value value) const;
   llvm::SmallVector<WrittenValue, 2> resultsOfSameTokens(mlir::Value value, const Output &output) const;
+  attn::ContractOp stateOfSameTokens(llvm::ArrayRef<WrittenValue> outputs) const;
+  mlir::LogicalResult writeWithState(attn::ContractOp state, llvm::ArrayRef<WrittenValue> outputs);
   /// Brings to memory what the terms of these values read that no region computes, and says which terms those are. What is made
   /// of tokens is left for `later`.
   mlir::LogicalResult prepare(llvm::ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later);
@@ -127,6 +131,8 @@ private:
   /// such rows are folded in tiles of rank 2 alone.
   mlir::Value allocateNumbers(int64_t heads, mlir::Value rows, attn::WindowAttr window = {});
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
+  mlir::LogicalResult materializeAll(const OpSet &ops, const Problem &named);
+  void setMaterialized(llvm::ArrayRef<mlir::Operation *> together);
   mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);

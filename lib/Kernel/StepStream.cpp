@@ -9,8 +9,10 @@
 
 #include "KernelFrame.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace attune;
@@ -65,6 +67,27 @@ static bool writes(Operation *op) {
              return effects && effects.hasEffect<MemoryEffects::Write>() ? WalkResult::interrupt() : WalkResult::advance();
            })
       .wasInterrupted();
+}
+
+/// Whether all that steps write is what they store, in memory that the kernel does not read, of tiles that no step before has made.
+static bool storesOfItsOwn(tile::LoopOp segment) {
+  if (!isa<tile::SumAttr>(segment.getCarry())) // others may run a step more than once
+    return false;
+  llvm::SmallPtrSet<Value, 16> carried(llvm::from_range, segment.getRegionIterArgs());
+  auto isCarried = [&](Value value) { return carried.contains(value); };
+  for (Operation &op : segment.getBody().front()) {
+    bool reads = op.walk([&](Operation *inner) {
+                     return llvm::any_of(inner->getOperands(), isCarried) ? WalkResult::interrupt() : WalkResult::advance();
+                   }).wasInterrupted();
+    if (reads)
+      carried.insert_range(op.getResults());
+    if (!writes(&op))
+      continue;
+    auto store = dyn_cast<tile::StoreOp>(op);
+    if (reads || !store || !llvm::all_of(store.getTarget().getUsers(), llvm::IsaPred<tile::StoreOp, memref::DimOp>))
+      return false;
+  }
+  return true;
 }
 
 /// A segment, behind `before` if it is not the first.
@@ -137,10 +160,12 @@ LogicalResult StepStream::verify() const {
     return failure();
   if (last()->hasAttr(memoryCarryAttr))
     return verifyMemory();
-  // Every piece runs what stands before the last step, and only one of them what stands behind it.
+  // Every piece runs what stands before the last step, but only one of them a step, and what stands behind the last one.
   for (Operation &op : *last()->getBlock()) {
-    if (writes(&op))
-      return op.emitOpError() << "expected nothing to be written before the last step of what is split";
+    bool mayStore = llvm::is_contained(segments, &op) && storesOfItsOwn(cast<tile::LoopOp>(op));
+    if (writes(&op) && !mayStore)
+      return op.emitOpError() << "expected nothing to be written before the last step of what is split, but what a step stores of its own entries "
+                                 "in memory that nothing reads";
     if (&op == last().getOperation())
       break;
   }

@@ -7,9 +7,11 @@
 // CHECK:         output [[L]] to workspace0[batch, head, 0 : 16]
 // CHECK:         [[S:%.*]] = state_mean(
 // CHECK:         output [[S]] to workspace1[batch, head, 0 : 16, 0 : 16]
+// CHECK-LABEL: region @effatt_backward_2_tokens_state grid(batch, head)
+// CHECK:           to grad_q[batch, head, key : rows, 0 : 16]
 // CHECK-LABEL: region @effatt_backward_3_state_products grid(batch, head)
 // CHECK:         row_products(
-// CHECK-LABEL: region @effatt_backward_2_tokens grid(batch, head, query tile 64)
+// CHECK-LABEL: region @effatt_backward_3_tokens grid(batch, head, query tile 64)
 // CHECK:         [[B:%.*]] = in_unit(
 // CHECK:         times_unless_zero([[B]],
 // CHECK:         to grad_k[batch, head, query : rows, 0 : 16]

@@ -123,25 +123,27 @@ func.func @erases(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
   return %num : tensor<1x2x200x16xf32>
 }
 
-// A state of keys: that of the cotangents is one of queries, summed over the heads that share one, and nothing is made of pairs. What
-// reaches the denominators comes of the product that the queries' gradients are made of, and is kept for the state.
+// A state of keys: that of the cotangents is one of queries, summed over the heads that share one, and nothing is made of pairs. Its kernel
+// stores the gradients of the queries, too: what reaches the denominators comes of the product that these are made of. A GPU has a kernel for each.
 // CHECK-LABEL: region @reads_backward_2_state grid(batch, head)
 // CHECK-LABEL: region @reads_backward_2_readout grid(batch, head, query tile 64)
 // CHECK:         output %{{.*}}#1 to workspace
 // CHECK-NOT:     output
-// CHECK-LABEL: region @reads_backward_tokens grid(batch, head, query tile 64)
-// CHECK:         %[[U:.*]] = normalize(
-// CHECK:         %[[AS:.*]] = logits(%[[U]], %{{.*}})
-// CHECK:         %[[PRODUCTS:.*]] = row_products(%{{.*}}, %[[AS]])
-// CHECK:         %[[G:.*]] = denominator_gradient(%[[PRODUCTS]], %{{.*}})
-// CHECK:         output %[[G]] to workspace
-// CHECK:         %[[AZ:.*]] = outer(%[[G]], %{{.*}})
-// CHECK:         %[[A:.*]] = plus(%[[AS]], %[[AZ]])
-// CHECK:         = elu1_gradient(%{{.*}}, %[[A]])
-// CHECK:         output %{{.*}} to grad_q
-// CHECK-LABEL: region @reads_backward_3_state grid(batch, head)
-// CHECK:         = stage key step 64 {{.*}} in pieces of 2048 merged by @reads_backward_3_merge
-// CHECK:           carry state(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-LABEL: region @reads_backward_tokens_state grid(batch, head)
+// CHECK:         = stage key step 64 {{.*}} in pieces of 2048 merged by @reads_backward_merge
+// CHECK:           %[[U:.*]] = normalize(
+// CHECK:           %[[AS:.*]] = logits(%[[U]], %{{.*}})
+// CHECK:           %[[F:.*]] = elu1(
+// CHECK:           %[[PRODUCTS:.*]] = row_products(%[[F]], %[[AS]])
+// CHECK:           %[[G:.*]] = denominator_gradient(%[[PRODUCTS]], %{{.*}})
+// CHECK:           %[[AZ:.*]] = outer(%[[G]], %{{.*}})
+// CHECK:           %[[A:.*]] = plus(%[[AS]], %[[AZ]])
+// CHECK:           = elu1_gradient(%{{.*}}, %[[A]])
+// CHECK:           output %{{.*}} to grad_q
+// CHECK:           %[[B:.*]] = existing(%[[F]])
+// CHECK:           %[[V:.*]] = existing(%[[U]])
+// CHECK:           %[[W:.*]] = existing(%[[G]])
+// CHECK:           carry state(%[[B]], %[[V]], %[[W]])
 // CHECK-LABEL: region @reads_backward_3_state_sums grid(batch, shared_head)
 // CHECK:         = stage head of shared_head step 1
 // CHECK-LABEL: region @reads_backward_3_tokens grid(batch, head, key tile 64)
@@ -154,6 +156,12 @@ func.func @erases(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
 // CHECK-LABEL: region @reads_backward_4_tokens grid(batch, head, key tile 64)
 // CHECK:         = state_readout(
 // CHECK:         output %{{.*}} to grad_v
+// GPU-LABEL: region @reads_backward_tokens grid(batch, head, query tile 64)
+// GPU:         %[[G:.*]] = denominator_gradient(
+// GPU:         output %[[G]] to workspace
+// GPU:         output %{{.*}} to grad_q
+// GPU-LABEL: region @reads_backward_3_state grid(batch, head)
+// GPU:         load workspace
 func.func @reads(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x24xf32> {attn.name = "v"},
                  %l: tensor<1xi32>) -> (tensor<1x4x200x24xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x4x200x16xf32> -> tensor<1x4x200x16xf32>

@@ -122,6 +122,23 @@ tile.kernel @scan(%n: index, %o: memref<?xf32>) grid(batch) {
 
 // -----
 
+// Others' steps read it, whoever runs them, and when.
+tile.kernel @reads(%n: index, %o: memref<?xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<1xf32>
+  // expected-error @below {{expected nothing to be written before the last step of what is split, but what a step stores of its own entries}}
+  %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<1xf32>) attributes {tile.split} {
+    %x = tile.load %o[%i] : memref<?xf32> -> tensor<1xf32>
+    %y = arith.addf %x, %x : tensor<1xf32>
+    tile.store %y, %o[%i] : tensor<1xf32>, memref<?xf32>
+    %t = arith.addf %s, %x : tensor<1xf32>
+    tile.yield %t : tensor<1xf32>
+  }
+  tile.return
+}
+
+// -----
+
 // Every piece would write it.
 tile.kernel @before(%n: index, %o: memref<4xf32>) grid(batch) {
   %c0 = arith.constant 0 : index

@@ -313,6 +313,39 @@ func.func @spans_host(%x: memref<?x?x8xf32>, %y: memref<?x?x8xf32>, %lengths: me
   return
 }
 
+// What a step stores of its own entries the piece that has the step stores, and the kernel that applies the spans does not.
+// CHECK-LABEL: tile.kernel @rows(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x8xf32>, %[[Y:[^:]*]]: memref<?x8xf32>, %[[SPANS:[^:]*]]: memref<1x?x8xf32>) grid(batch, key_piece) {
+// CHECK:         %[[SPAN:.*]] = tile.loop #tile.sum %[[J:.*]] = %{{.*}} to %{{.*}} step 16
+// CHECK:           %[[TWICE:.*]] = arith.addf
+// CHECK:           tile.store %[[TWICE]], %[[Y]][%[[J]], %c0]
+// CHECK:         tile.store %[[SPAN]], %[[SPANS]]
+// CHECK-NOT:     tile.store
+// CHECK-LABEL: tile.kernel @rows_merge(
+// CHECK-SAME:    %[[O:[^:]*]]: memref<8xf32>, %[[SPANS:[^:]*]]: memref<1x?x8xf32>) grid(batch) {
+// CHECK:         tile.store %{{.*}}, %[[O]][%c0]
+// CHECK-NOT:     tile.store
+tile.kernel @rows(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<8xf32>) attributes {tile.merged_by = "rows_merge", tile.split = 64 : i64} {
+    %tile = tile.load %x[%j, %c0] : memref<?x8xf32> -> tensor<16x8xf32>
+    %twice = arith.addf %tile, %tile : tensor<16x8xf32>
+    tile.store %twice, %y[%j, %c0] : tensor<16x8xf32>, memref<?x8xf32>
+    %columns = tile.reduce add %tile axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %columns : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}
+func.func @rows_host(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %o: memref<8xf32>) {
+  %c1 = arith.constant 1 : index
+  tile.launch @rows grid(%c1) (%x, %y, %o) : memref<?x8xf32>, memref<?x8xf32>, memref<8xf32>
+  return
+}
+
 // Loops without a mark stay as they are.
 // CHECK-LABEL: tile.kernel @unmarked(%{{.*}}: memref<?x8xf32>, %{{.*}}: memref<8xf32>) grid(batch) {
 // CHECK-NOT:     tile.arrive

@@ -97,8 +97,9 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
 
         state = apply(span of the last piece, … apply(span of the first piece, inits))
 
-    Identity, composition and spans are the carry's. Nothing is written before the last step of a stream; kernels that
-    store at every step would need a scan, and are refused.
+    Identity, composition and spans are the carry's. Nothing is written before the last step of a stream but what
+    a step of sums stores of its own entries, in memory that the kernel does not read; kernels that store what the steps before have
+    made would need a scan, and are refused.
 
     How many pieces there are says the schedule (`parts`), or the option. Where the mark is a number, `tile.split = 2048 : i64`,
     pieces have so many entries, which is a multiple of the step, of one loop from 0 on; there are as many as the largest end of

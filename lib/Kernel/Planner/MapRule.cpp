@@ -125,9 +125,7 @@ template <typename Op> static bool hasUnits(Op op, const RegionDraft &draft) {
 
 /// Features of keys in the units M of a shift, and of queries in those of their row: 2^(L − M), 2^(L + M − max_f).
 template <typename Op> static Source featuresInUnits(Op op, RegionDraft &draft, const Place &at) {
-  Value shift = draft.host.memoryOf(op.getShift());
-  ArrayRef<int64_t> shape = cast<MemRefType>(shift.getType()).getShape(); // [batch, heads, m]
-  Source unit = fusion::memory(shift, {entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, columnsOf(shape[2])});
+  Source unit = draft.shifts(op.getShift(), at);
   Source l = exponents(op, draft, at, /*squares=*/static_cast<bool>(op.getKeys()));
   if (op.getKeys()) // M may be far below the logarithms of zeros, which is what a key that does not exist is loaded as
     return term(terms::inUnit(), {term(terms::existing(at.tokens), {l}), unit});

@@ -117,6 +117,15 @@ Source RegionDraft::parameter(Value value, const Place &at) {
   return source = fusion::memory(memory, dimensions);
 }
 
+Source RegionDraft::shifts(Value value, const Place &at) {
+  Source &source = parameters[{value.getAsOpaquePointer(), at.head}];
+  if (source)
+    return source;
+  Value memory = host.memoryOf(value);
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape();
+  return source = fusion::memory(memory, {entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, columnsOf(shape[2])});
+}
+
 Stage RegionDraft::keys(const SeenKeys &seen, bool dearSteps) const {
   auto extents = std::make_shared<Extents>(*plan.extents);
   Extent &key = (*extents)[Axis::Key];

@@ -42,6 +42,8 @@ public:
 
   /// Parameters of the head at a place [1 or heads, …], or of all.
   fusion::Source parameter(mlir::Value value, const Place &at);
+  /// What is taken off the logarithm of each feature [batch, heads, m].
+  fusion::Source shifts(mlir::Value value, const Place &at);
   /// The stage over the keys that rows see.
   fusion::Stage keys(const SeenKeys &seen, bool dearSteps = false) const;
   /// What is kept for the region under a key, null if nothing is: stages that several results share.

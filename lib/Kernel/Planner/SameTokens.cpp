@@ -5,8 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Rows of tokens of which a state is the sum come from its kernel: what both read of a token is made once, as the features of a query and the
+// cotangents of its numerator and denominator are for q̄ and for S̄ and z̄:
+//
+//     a piece of the queries:  for each tile:  q̄ = …, stored;  S̄ += aᵀ ō,  z̄ += aᵀ w̄
+//
+//===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 #include "HostBuilder.h"
+#include "StateRules.h"
 #include "TermRules.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -35,20 +43,80 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
   return tokens;
 }
 
-/// Results that no reduction makes, of as many heads, behind features of the same tokens: one kernel maps these once for all.
+/// Whether a value is a result that no reduction makes, whose rows all exist.
+bool HostBuilder::isOfOwnTokens(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return missing.contains(value) && isResult(value) && shapeOf(value).size() == 4 && !isState(value) && !arePairs(value) && ruleOf(op) &&
+         ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !reductionOf(value) && !lengthsOfRows(value, *this);
+}
+
+/// Such results of as many heads, behind features of the same tokens: one kernel maps these once for all.
 SmallVector<WrittenValue, 2> HostBuilder::resultsOfSameTokens(Value value, const Output &output) const {
   SmallVector<WrittenValue, 2> outputs{{value, output}};
-  auto isAlone = [&](Value each) {
-    Operation *op = each.getDefiningOp();
-    return missing.contains(each) && isResult(each) && shapeOf(each).size() == 4 && !isState(each) && !arePairs(each) && ruleOf(op) && ruleOf(op)->build &&
-           !isa<attn::SumHeadsOp>(op) && !reductionOf(each) && !lengthsOfRows(each, *this);
-  };
-  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isAlone(value))
+  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfOwnTokens(value))
     return outputs;
   llvm::SmallSetVector<Value, 4> tokens = mappedTokens(value);
   for (Value other : missing)
-    if (other != value && isAlone(other) && shapeOf(other)[1] == shapeOf(value)[1] &&
+    if (other != value && isOfOwnTokens(other) && shapeOf(other)[1] == shapeOf(value)[1] &&
         llvm::any_of(mappedTokens(other), [&](Value each) { return tokens.contains(each); }))
       outputs.push_back({other, outputOf(other)});
   return outputs;
+}
+
+/// Whether `value` is made of what `op` makes.
+static bool isMadeOf(Value value, Operation *op) {
+  llvm::SmallSetVector<Operation *, 16> left;
+  auto add = [&](Value each) {
+    if (Operation *source = each.getDefiningOp(); source && !source->isBeforeInBlock(op))
+      left.insert(source);
+  };
+  add(value);
+  while (!left.empty()) {
+    Operation *source = left.pop_back_val();
+    if (source == op)
+      return true;
+    llvm::for_each(source->getOperands(), add);
+  }
+  return false;
+}
+
+/// The sum over the tokens of these rows, of features that rows read, too, which others want; null: there is none.
+attn::ContractOp HostBuilder::stateOfSameTokens(ArrayRef<WrittenValue> outputs) const {
+  auto [value, output] = outputs.front();
+  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfOwnTokens(value))
+    return nullptr;
+  for (const WrittenValue &each : outputs)
+    if (each.output.lepe || each.output.projection)
+      return nullptr;
+  llvm::SmallSetVector<Value, 4> tokens = mappedTokens(value);
+  for (attn::ContractOp op : value.getDefiningOp()->getBlock()->getOps<attn::ContractOp>()) {
+    if (!makesState(op) || memoryOf(op.getResult()) || groups().inUnits(op.getLhs().getDefiningOp()) || KeySums(op).heads() != shapeOf(value)[1] ||
+        llvm::none_of(mappedTokens(op.getLhs()), [&](Value each) { return tokens.contains(each); }))
+      continue;
+    SmallVector<Operation *, 2> ops = stateOps(op);
+    auto isRelated = [&](Operation *each) {
+      return llvm::any_of(outputs, [&](const WrittenValue &rows) { return isMadeOf(rows.value, each) || isMadeOf(each->getResult(0), rows.value.getDefiningOp()); });
+    };
+    if (!ops.empty() && llvm::none_of(ops, isRelated))
+      return op;
+  }
+  return nullptr;
+}
+
+LogicalResult HostBuilder::writeWithState(attn::ContractOp state, ArrayRef<WrittenValue> outputs) {
+  OpSet reads, later;
+  SmallVector<Operation *, 2> together = stateOps(state);
+  Problem named = startProblem();
+  if (failed(prepare(outputs, reads, later)))
+    return failure();
+  for (Operation *each : together)
+    if (failed(prepareOp(each, reads, later)))
+      return failure();
+  later.set_subtract(OpSet(together.begin(), together.end()));
+  if (failed(materializeAll(later, named)) || failed(buildStateKernel(together.front(), *this, later.empty() ? named : startProblem(), outputs)))
+    return failure();
+  setMaterialized(together);
+  for (const WrittenValue &each : outputs)
+    missing.remove(each.value);
+  return success();
 }

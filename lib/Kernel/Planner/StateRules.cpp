@@ -23,6 +23,7 @@
 #include "StateRules.h"
 
 #include "EraseRules.h"
+#include "GradientRules.h"
 #include "HostBuilder.h"
 #include "Regions/HandedState.h"
 #include "Regions/KeyStage.h"
@@ -207,17 +208,20 @@ KeysInUnits::KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &f
   written = term(terms::times(), {value, shares});
 }
 
-Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
+Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums, ArrayRef<RegionOutput> stored) {
   // Cotangents of rows past the last one are quotients of nothing.
   bool ofCotangents = sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>();
   auto existing = [&](Source v) { return ofCotangents ? term(terms::existing(Axis::Key), {v}) : v; };
   int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp())) {
+    assert(stored.empty() && "steps of exponents store no rows");
     KeysInUnits own(sums, draft, draft.channels(at), draft.values(at));
     return stateOfExponents(keys, own.key, existing(own.written), features, width, draft.wide(), own.shares);
   }
   Source b = writtenFeatures(sums, draft, draft.channels(at)), v = existing(draft.read(sums.value, draft.values(at)));
-  return stream(keys, keySums(sums, draft, b, v, at, withSums));
+  StepForm form = keySums(sums, draft, b, v, at, withSums);
+  form.outputs.append(stored.begin(), stored.end());
+  return stream(keys, form);
 }
 
 /// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
@@ -248,13 +252,8 @@ static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringR
   return keys;
 }
 
-static LogicalResult materializeState(Operation *op, HostBuilder &host, const Problem &named) {
+LogicalResult kernel::buildStateKernel(Operation *op, HostBuilder &host, const Problem &named, ArrayRef<WrittenValue> rows) {
   KeySums sums(op);
-  if (auto softmax = sums.features.getDefiningOp<attn::SequenceSoftmaxOp>(); softmax && stateBesideSums(softmax) == op)
-    return materializeSequenceSoftmax(softmax, host, named);
-  if (auto state = dyn_cast<attn::StateOp>(op))
-    if (attn::KeyMaximumOp maximum = maximumBeside(state, host))
-      return materializeFeatureMaximum(maximum, host, named);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
   if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isResult(sums.matrix) && !host.isResult(sums.sum))
@@ -268,11 +267,24 @@ static LogicalResult materializeState(Operation *op, HostBuilder &host, const Pr
   if (sums.initialMatrix)
     keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at,
                               sums.initialUnit);
-  KernelRegion region = stateKernel(draft.plan, keys.cut && merged ? "merged_state" : "state");
+  SmallVector<RegionOutput, 1> stored;
+  for (const WrittenValue &each : rows)
+    llvm::append_range(stored, everyRowOf(draft, each, at));
+  KernelRegion region = stateKernel(draft.plan, !rows.empty() ? "tokens_state" : keys.cut && merged ? "merged_state" : "state");
   draft.plan.addValueSlices(region);
   draft.plan.addFeatureSlices(region, draft.channelsOf(sums.features));
-  region.outputs = result.write(stateOver(sums, draft, keys, at, static_cast<bool>(result.sum)), entry);
+  region.outputs = result.write(stateOver(sums, draft, keys, at, static_cast<bool>(result.sum), stored), entry);
   return host.buildKernel(region);
+}
+
+static LogicalResult materializeState(Operation *op, HostBuilder &host, const Problem &named) {
+  KeySums sums(op);
+  if (auto softmax = sums.features.getDefiningOp<attn::SequenceSoftmaxOp>(); softmax && stateBesideSums(softmax) == op)
+    return materializeSequenceSoftmax(softmax, host, named);
+  if (auto state = dyn_cast<attn::StateOp>(op))
+    if (attn::KeyMaximumOp maximum = maximumBeside(state, host))
+      return materializeFeatureMaximum(maximum, host, named);
+  return buildStateKernel(op, host, named);
 }
 
 KernelRegion kernel::piecesRegion(RegionDraft &draft, const KeySums &sums, const StateMemory &result) {

@@ -66,8 +66,11 @@ struct KeysInUnits {
 /// A step that adds features b [T, m] and values to the sums of numbers.
 fusion::StepForm keySums(const KeySums &sums, RegionDraft &draft, fusion::Source b, fusion::Source v, const Place &at, bool withSums);
 
-/// The state of a stage of keys, in units if the features are.
-fusion::Source stateOver(const KeySums &sums, RegionDraft &draft, const fusion::Stage &keys, const Place &at, bool withSums);
+/// The state of a stage of keys, in units if the features are; its steps store what is made of their tokens.
+fusion::Source stateOver(const KeySums &sums, RegionDraft &draft, const fusion::Stage &keys, const Place &at, bool withSums,
+                         llvm::ArrayRef<fusion::RegionOutput> stored = {});
+/// The kernel of a state, and of rows of the tokens that it sums up (SameTokens.cpp).
+mlir::LogicalResult buildStateKernel(mlir::Operation *op, HostBuilder &host, const Problem &named, llvm::ArrayRef<WrittenValue> rows = {});
 
 } // namespace attune::kernel
 

@@ -194,14 +194,31 @@ LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) 
 
 LogicalResult HostBuilder::materialize(Operation *op, const Problem &named) {
   SmallVector<Operation *, 2> together = stateOps(op);
-  if (!materialized.insert(together.front()))
+  if (materialized.contains(together.front()))
     return success();
   if (failed(ruleOf(op)->materialize(together.front(), *this, named)))
     return failure();
+  setMaterialized(together);
+  return success();
+}
+
+void HostBuilder::setMaterialized(ArrayRef<Operation *> together) {
+  materialized.insert(together.front());
   for (Operation *each : together)
     for (Value result : each->getResults())
       if (workspaces.contains(result))
         missing.remove(result);
+}
+
+LogicalResult HostBuilder::materializeAll(const OpSet &ops, const Problem &named) {
+  Operation *firstState = nullptr; // of several, each has a name of its own
+  for (Operation *op : ops) {
+    Operation *state = isState(op->getResult(0)) && !isa<attn::SumHeadsOp>(op) ? stateOps(op).front() : nullptr;
+    firstState = firstState ? firstState : state;
+    bool another = state && state != firstState && !materialized.contains(state);
+    if (failed(materialize(op, another ? startProblem() : named)))
+      return failure();
+  }
   return success();
 }
 
@@ -600,6 +617,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   SmallVector<WrittenValue, 2> outputs{{value, output}};
   if (!ofKeys)
     outputs = reduction ? resultsOf(value, output, reduction) : resultsOfSameTokens(value, output);
+  if (attn::ContractOp state = reduction || ofKeys ? attn::ContractOp() : stateOfSameTokens(outputs))
+    return writeWithState(state, outputs);
   OpSet reads, later;
   // A readout without a denominator is one of slots, which are numbered before it.
   auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);
@@ -645,14 +664,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
         return failure();
   if (ofKeys)
     later.insert(op);
-  Operation *firstState = nullptr; // of several, each has a name of its own
-  for (Operation *before : later) {
-    Operation *state = isState(before->getResult(0)) && !isa<attn::SumHeadsOp>(before) ? stateOps(before).front() : nullptr;
-    firstState = firstState ? firstState : state;
-    bool another = state && state != firstState && !materialized.contains(state);
-    if (failed(materialize(before, another ? startProblem() : named)))
-      return failure();
-  }
+  if (failed(materializeAll(later, named)))
+    return failure();
   if (ofKeys)
     return success();
   auto isHeadSum = [](Operation *op) { return isa<attn::SumHeadsOp>(op) && !isState(op->getResult(0)); };
