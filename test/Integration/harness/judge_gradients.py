@@ -16,6 +16,7 @@ from judges import Case
 HEAD = {"attention": "probe", "dtype": "f32", "batch": 1, "queries": 24, "heads": 4, "kv_heads": 2, "head_dim": 8, "gradients": "all"}
 GUARDED = {**HEAD, "mechanism": {"kind": "kernel", "feature_map": {"kind": "elu1"}, "denominator": {"bias": 2.0}}}
 BIASED = {**HEAD, "projection": {"model_dim": 12, "bias": True}, "qk_norm": {"epsilon": 0.5}, "mechanism": {"kind": "softmax"}}
+LARGE = {**GUARDED, "dtype": "f16"}
 PADDED = {**HEAD, "key_lengths": True, "mechanism": {"kind": "softmax"}}
 
 
@@ -72,6 +73,16 @@ def mistakes(args, folder):
     yield "nothing of a layer", exact, right, True
     bare = exact_of(args, {**BIASED, "qk_norm": {"epsilon": 0.4}}, case.files, folder / "other_epsilon")
     yield "the epsilon of a norm", exact, {**right, "wk": bare.exact["wk"]}, False
+    # f16 holds no gradient beyond 65,504, and infinity stands for those, of the same sign.
+    case, _ = drawn(args, LARGE, folder / "large")
+    files = changed(case.files, folder / "larger", "v", lambda v: 3e3 * v)
+    files = changed(files, folder / "largest", "grad_o", lambda grad_o: 1e3 * grad_o)
+    exact = exact_of(args, LARGE, files, folder / "overflowing")
+    held = {name: np.where(np.abs(array) < 65520, array, np.copysign(np.inf, array)).astype(np.float32) for name, array in exact.exact.items()}
+    assert np.isinf(held["q"]).any() and np.isfinite(held["v"]).all()
+    yield "nothing that f16 holds", exact, held, True
+    yield "the sign of infinity", exact, {**held, "q": np.where(np.isinf(held["q"]), -held["q"], held["q"])}, False
+    yield "infinity where there is a number", exact, {**held, "v": np.where(np.arange(8) == 0, np.inf, held["v"])}, False
     case, exact = drawn(args, PADDED, folder / "padded")
     right = {name: array.astype(np.float32) for name, array in exact.exact.items()}
     yield "nothing of padded keys", exact, right, True

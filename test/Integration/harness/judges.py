@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 
 import reference
-from accuracy import MAIN, error_of, storage_error, true_states  # noqa: F401: for those who judge with them
+from accuracy import MAIN, error_of, storage_error, true_states, unequal  # noqa: F401: for those who judge with them
 from attnc import attnc
 from storage import from_storage, is_always_f32, to_storage
 
