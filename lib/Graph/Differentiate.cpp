@@ -18,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <cmath>
 
@@ -249,16 +250,28 @@ static FailureOr<SmallVector<Value>> namedGradients(func::FuncOp function, Array
   return results;
 }
 
-/// Reads what the forward pass has left of an op's first results in place of what is computed again.
+/// Reads what the forward pass has left in place of what is computed again. Of what a state is made of, which is not run where that is given, others
+/// have a map of their own.
 static void readSaved(func::FuncOp backward, const graph::SavePoint &point) {
   OpBuilder builder(backward.getContext());
+  llvm::SmallPtrSet<Operation *, 4> own{point.op};
+  if (auto map = isa<attn::StateOp>(point.op) ? point.op->getOperand(0).getDefiningOp<attn::MapOp>() : attn::MapOp();
+      map && map.getShift() && !map->hasOneUse()) {
+    builder.setInsertionPointAfter(map);
+    map.getResult().replaceAllUsesExcept(builder.clone(*map)->getResult(0), point.op);
+    own.insert(map);
+  }
   builder.setInsertionPointAfter(point.op);
-  for (auto [name, computed] : llvm::zip(point.names, point.op->getResults())) {
+  for (auto [name, value] : llvm::zip_equal(point.names, point.values)) {
+    Value computed = value;
     unsigned place = backward.getNumArguments();
     auto named = builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::savedPrefix + name)));
-    (void)backward.insertArgument(place, computed.getType(), named, point.op->getLoc());
-    auto saved = attn::SavedOp::create(builder, point.op->getLoc(), computed.getType(), backward.getArgument(place), computed);
-    computed.replaceAllUsesExcept(saved, saved);
+    (void)backward.insertArgument(place, computed.getType(), named, computed.getLoc());
+    if (computed.getDefiningOp() != point.op)
+      builder.setInsertionPointAfterValue(computed);
+    auto saved = attn::SavedOp::create(builder, computed.getLoc(), computed.getType(), backward.getArgument(place), computed);
+    own.insert(saved);
+    computed.replaceAllUsesExcept(saved, own);
   }
 }
 
@@ -275,11 +288,13 @@ static void eraseUnreadArguments(func::FuncOp backward) {
 static SmallVector<graph::SavePoint> pointsToRead(func::FuncOp forward, func::FuncOp backward) {
   SmallVector<graph::SavePoint> points;
   if (Operation *kept = graph::keptAttention(forward) ? graph::keptAttention(backward) : nullptr)
-    points.push_back({kept, {"o", "lse"}});
+    points.emplace_back(kept, ArrayRef<std::string>{"o", "lse"});
   std::optional<std::vector<std::string>> names = graph::savedNames(forward);
   if (!names)
     return points;
   llvm::append_range(points, graph::savePoints(backward));
+  if (std::optional<graph::SavePoint> state = graph::statePoint(backward))
+    points.push_back(std::move(*state));
   auto isNamed = [&](const std::string &name) { return llvm::is_contained(*names, name); };
   llvm::erase_if(points, [&](const graph::SavePoint &point) { return llvm::none_of(point.names, isNamed); });
   return points;
@@ -302,8 +317,8 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   return backward;
 }
 
-static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names, bool linear, bool save) {
-  Block &body = backward.getBody().front();
+/// The forward pass in terms that have gradients.
+static LogicalResult bringToTerms(Block &body, bool linear) {
   if (failed(decomposeMechanisms(body, linear)))
     return failure();
   if (linear)
@@ -311,6 +326,22 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   raiseSoftmax(body);
   askForSums(body);
   steadyQueries(body);
+  return success();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> graph::forwardTerms(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module(ModuleOp::create(function.getLoc()));
+  func::FuncOp copy = function.clone();
+  module->push_back(copy);
+  if (failed(bringToTerms(copy.getBody().front(), /*linear=*/true)))
+    return failure();
+  return module;
+}
+
+static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names, bool linear, bool save) {
+  Block &body = backward.getBody().front();
+  if (failed(bringToTerms(body, linear)))
+    return failure();
   SmallVector<graph::SavePoint> points = save ? pointsToRead(forward, backward) : SmallVector<graph::SavePoint>();
   Operation *end = body.getTerminator();
   OpBuilder builder(end);

@@ -163,7 +163,12 @@ static void explainWork(const cost::WorkEstimate &work, llvm::raw_ostream &out) 
 }
 
 /// "q", or "o and lse".
-static std::string namesOf(const SavedTensors &saved) { return llvm::join(saved.names, " and "); }
+/// `state, sum and maximum`.
+static std::string namesOf(const SavedTensors &saved) {
+  llvm::ArrayRef<std::string> names = saved.names;
+  std::string first = llvm::join(names.drop_back(), ", ");
+  return first.empty() ? names.back() : first + " and " + names.back();
+}
 
 static void explainSaved(const SavedTensors &saved, llvm::StringRef pin, llvm::raw_ostream &out) {
   out << "  for its gradients a run " << (saved.taken ? "leaves " : "does not leave ") << namesOf(saved) << ", " << printBytes(saved.bytes)

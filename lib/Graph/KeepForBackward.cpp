@@ -7,13 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/KeepForBackward.h"
 
+#include "SavedStates.h"
 #include "attune/Attn/Backward.h"
 #include "attune/Attn/Execution.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Graph/Differentiate.h"
 #include "attune/Graph/Metric.h"
-
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attune;
@@ -90,6 +89,16 @@ void graph::setSavedNames(func::FuncOp function, ArrayRef<std::string> names) {
 // What a run could leave
 //===----------------------------------------------------------------------===//
 
+graph::SavePoint::SavePoint(Operation *op, ArrayRef<std::string> names) : op(op), names(names) {
+  llvm::append_range(values, op->getResults().take_front(names.size()));
+}
+
+void graph::SavePoint::keepOnly(function_ref<bool(StringRef)> isWanted) {
+  for (size_t place = names.size(); place-- > 0;)
+    if (!isWanted(names[place]))
+      names.erase(names.begin() + place), values.erase(values.begin() + place);
+}
+
 /// The name of an argument; empty for other values.
 static StringRef argumentName(func::FuncOp function, Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -121,17 +130,28 @@ SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
   for (Operation &op : function.getOps()) {
     if (auto project = dyn_cast<attn::ProjectOp>(op)) {
       if (StringRef tokens = nameByWeight(function, project); !tokens.empty())
-        points.push_back({&op, {tokens.str()}});
+        points.emplace_back(&op, ArrayRef<std::string>{tokens.str()});
     } else if (auto compress = dyn_cast<attn::CompressOp>(op)) {
       StringRef tokens = argumentName(function, compress.getSource());
       if (auto project = compress.getSource().getDefiningOp<attn::ProjectOp>())
         tokens = nameByWeight(function, project);
       if (llvm::is_contained({"k", "v"}, tokens))
-        points.push_back({&op, {("slots_" + tokens).str()}});
+        points.emplace_back(&op, ArrayRef<std::string>{("slots_" + tokens).str()});
     } else if (inner && &op == inner.getOperation()) {
-      points.push_back({&op, {"o", "lse"}});
+      points.emplace_back(&op, ArrayRef<std::string>{"o", "lse"});
     }
   }
+  return points;
+}
+
+SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function, OwningOpRef<ModuleOp> &terms) {
+  SmallVector<SavePoint> points = savePoints(function);
+  FailureOr<OwningOpRef<ModuleOp>> made = forwardTerms(function);
+  if (failed(made))
+    return points;
+  terms = std::move(*made);
+  if (std::optional<SavePoint> state = statePoint(*terms->getOps<func::FuncOp>().begin()))
+    points.push_back(std::move(*state));
   return points;
 }
 
@@ -153,7 +173,8 @@ static llvm::SmallDenseSet<Value> readWhereAllIsGiven(func::FuncOp backward) {
 }
 
 std::vector<std::string> graph::savedThatBackwardReads(func::FuncOp function) {
-  SmallVector<SavePoint> points = savePoints(function);
+  OwningOpRef<ModuleOp> terms;
+  SmallVector<SavePoint> points = savePoints(function, terms);
   if (points.empty())
     return {};
   OwningOpRef<ModuleOp> module(ModuleOp::create(function.getLoc()));
@@ -193,18 +214,45 @@ static bool isStored(func::FuncOp plan, Operation *op) {
 }
 
 Operation *graph::storingOp(func::FuncOp plan, const SavePoint &wanted) {
+  if (isa<attn::StateOp>(wanted.op))
+    return storedState(plan, wanted);
   for (const SavePoint &each : savePoints(plan))
     if (llvm::is_contained(each.names, wanted.names.front()) && isStored(plan, each.op))
       return each.op;
   return nullptr;
 }
 
-/// The op with all that it reads, behind what the plan has; what the plan stores is read there.
-static Operation *cloneWithOperands(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+Operation *graph::cloneWithOperands(Operation *op, OpBuilder &builder, IRMapping &mapping) {
   for (Value operand : op->getOperands())
     if (Operation *source = operand.getDefiningOp(); source && !mapping.contains(operand))
       cloneWithOperands(source, builder, mapping);
   return builder.clone(*op, mapping);
+}
+
+/// Has the plan return a value where a run asks for it. Numbers of rows lie nowhere else.
+static void returnKept(func::FuncOp plan, Value value, StringRef name, bool isKept) {
+  OpBuilder builder(plan.getBody().front().getTerminator());
+  returnSaved(plan, isKept ? attn::KeepOp::create(builder, value.getLoc(), value.getType(), value).getResult() : value, name);
+}
+
+/// Has the plan return the state of its keys, if names are of that.
+static void keepState(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
+  if (llvm::none_of(names, [](StringRef name) { return name == "state" || name == "sum" || name == "maximum"; }))
+    return;
+  FailureOr<OwningOpRef<ModuleOp>> terms = graph::forwardTerms(original);
+  if (failed(terms))
+    return;
+  auto function = *(*terms)->getOps<func::FuncOp>().begin();
+  OpBuilder builder(plan.getBody().front().getTerminator());
+  IRMapping mapping;
+  mapping.map(function.getArguments(), plan.getArguments());
+  std::optional<graph::SavePoint> wanted = graph::statePoint(function);
+  if (!wanted)
+    return;
+  graph::SavePoint left = graph::stateInPlan(plan, *wanted, builder, mapping);
+  for (auto [name, value] : llvm::zip_equal(left.names, left.values))
+    if (llvm::is_contained(names, name))
+      returnKept(plan, value, name, /*isKept=*/true);
 }
 
 void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
@@ -221,11 +269,9 @@ void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::s
     if (isa<attn::SoftmaxOp>(op))
       op = withSums(op);
     mapping.map(point.op->getResult(0), op->getResult(0));
-    for (auto [name, result] : llvm::zip(point.names, op->getResults())) {
-      if (!llvm::is_contained(names, name))
-        continue;
-      bool areTokens = cast<RankedTensorType>(result.getType()).getRank() == 4;
-      returnSaved(plan, areTokens ? attn::KeepOp::create(builder, op->getLoc(), result.getType(), result).getResult() : Value(result), name);
-    }
+    for (auto [name, result] : llvm::zip(point.names, op->getResults()))
+      if (llvm::is_contained(names, name))
+        returnKept(plan, result, name, /*isKept=*/cast<RankedTensorType>(result.getType()).getRank() == 4);
   }
+  keepState(plan, original, names);
 }

@@ -10,6 +10,7 @@
 // memory. One that is not left costs the kernels that made it once more. Both are prices of the plan at a length. So plans that do not store what
 // gradients read, as where projections take place in the load of their readers, are dearer than they look where gradients follow.
 //
+#include "SavedStates.h"
 #include "Selector.h"
 
 #include "attune/Graph/Differentiate.h"
@@ -32,6 +33,12 @@ static double bytesOf(Value value, const RuntimeSizes &sizes, bool ofKeys) {
 
 /// The bytes of what an op leaves. Sums of rows may not be there before they are asked for: four bytes a row.
 static double bytesOf(const SavePoint &point, const RuntimeSizes &sizes) {
+  if (isa<attn::StateOp>(point.op)) {
+    double bytes = 0;
+    for (Value value : point.values)
+      bytes += bytesOf(value, sizes, /*ofKeys=*/true);
+    return bytes;
+  }
   Value tokens = point.op->getResult(0);
   auto type = cast<RankedTensorType>(tokens.getType());
   bool ofKeys = point.names.front() == "k" || point.names.front() == "v";
@@ -49,11 +56,10 @@ void Selector::findSaved() {
   if (!options.save || !function->hasAttr(gradientsAttr))
     return;
   std::vector<std::string> read = savedThatBackwardReads(function);
-  for (SavePoint &point : savePoints(function)) {
-    llvm::erase_if(point.names, [&](const std::string &name) { return !llvm::is_contained(read, name); });
-    if (!point.names.empty())
-      saved.push_back(std::move(point));
-  }
+  llvm::append_range(saved, savePoints(function, savedTerms));
+  for (SavePoint &point : saved)
+    point.keepOnly([&](StringRef name) { return llvm::is_contained(read, name); });
+  llvm::erase_if(saved, [](const SavePoint &point) { return point.names.empty(); });
   for (Candidate &candidate : candidates) {
     std::vector<Operation *> &ops = storing.emplace_back();
     for (const SavePoint &point : saved)
@@ -61,21 +67,26 @@ void Selector::findSaved() {
   }
 }
 
+/// Of a state, which is made in the course of an attention, without the kernels that only read it.
 double Selector::secondsOf(Operation *op, unsigned candidate, int64_t length) {
   SmallVector<Operation *> ops = opsOfAttentions(*candidates[candidate].function);
+  Operation *root = isa<attn::StateOp>(op) ? quotientOfState(cast<attn::StateOp>(op)) : op;
   double seconds = 0;
   for (const PricedKernel &kernel : metric.kernels(candidates[candidate].priced, lengths->sizesAt(length)))
-    if (llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == op; }))
+    if (llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == root; }) && (root == op || kernel.kernel.kernel != "readout"))
       seconds += kernel.price.seconds();
   return seconds;
 }
 
 double Selector::againSeconds(unsigned point, int64_t length) {
   auto [place, missing] = againAt.try_emplace({point, length}, 0);
-  auto ops = llvm::find_if(storing, [&](const auto &each) { return each[point] != nullptr; });
-  if (missing && ops != storing.end())
-    place->second = secondsOf((*ops)[point], ops - storing.begin(), length);
-  return place->second;
+  if (!missing)
+    return place->second;
+  std::optional<double> least; // a kernel may do more than that
+  for (auto [candidate, ops] : llvm::enumerate(storing))
+    if (ops[point])
+      least = std::min(least.value_or(std::numeric_limits<double>::infinity()), secondsOf(ops[point], candidate, length));
+  return place->second = least.value_or(0);
 }
 
 double Selector::trainedSeconds(unsigned candidate, int64_t length) {
@@ -116,7 +127,7 @@ void Selector::describeSaved(FunctionSelection &selection) {
     each.stored = storing[plan][place];
     each.bytes = bytesOf(point, sizes);
     each.moved = movedSeconds(point, sizes, options.device);
-    each.again = each.stored ? secondsOf(storing[plan][place], plan, selection.length) : againSeconds(place, selection.length);
+    each.again = againSeconds(place, selection.length);
     each.taken = options.saved ? llvm::is_contained(*options.saved, each.names.front()) : options.savePin == "all";
     selection.saved.push_back(std::move(each));
   }

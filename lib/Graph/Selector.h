@@ -136,6 +136,7 @@ private:
   const SelectOptions &options;
   Memo memo;
   Metric metric;
+  mlir::OwningOpRef<mlir::ModuleOp> savedTerms;      ///< the function as its backward pass has it
   std::vector<SavePoint> saved;                     ///< what backward passes read that plans could leave
   std::map<std::pair<unsigned, int64_t>, double> againAt; ///< prices of points by their places and lengths
   std::vector<std::vector<mlir::Operation *>> storing; ///< of each candidate and point the op that stores it, or null

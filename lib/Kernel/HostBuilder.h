@@ -79,6 +79,8 @@ public:
   std::optional<Tiles> sumOfParts(mlir::Value value, const RegionDraft &draft, const Place &at) const;
   bool isInParts(mlir::Value value) const { return ofParts.contains(value); }
   bool isResult(mlir::Value value) const { return static_cast<bool>(memory(value)); }
+  /// Whether a value may lie in a run's tensor, which has no slices.
+  bool isStoredAsGiven(mlir::Value value) const { return isResult(value) || kept.contains(value); }
 
   /// The first kernels are named after the function alone.
   Problem startProblem();
@@ -260,6 +262,8 @@ private:
   /// What a run may give, or else is computed here (SavedTensors.cpp).
   mlir::LogicalResult placeSaved(mlir::func::FuncOp function);
   mlir::LogicalResult placeSaved(llvm::ArrayRef<attn::SavedOp> saved);
+  bool isStoredFor(mlir::Value value, mlir::Value result) const;
+  mlir::LogicalResult bringState(mlir::Operation *op);
   /// What a run leaves for its gradients, where it is asked for that (SavedTensors.cpp).
   mlir::LogicalResult writeLeft(mlir::func::FuncOp function);
   /// The memory of a value: that of the result that keeps it, where a run has it, else its own.

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
+#include "Planner/MapRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/MapVector.h"
@@ -67,17 +68,36 @@ Value HostBuilder::orKept(Value value, Value own) {
   return result ? tile::EitherOp::create(site.host, site.loc, result, own).getResult() : own;
 }
 
-/// Whether tokens lie where a result is to have them, if a run has the result.
-static bool isStoredFor(const Tokens *tokens, Value result) {
-  auto either = tokens ? tokens->memory.getDefiningOp<tile::EitherOp>() : tile::EitherOp();
+/// Whether a value lies where a result is to have it, if a run has the result.
+bool HostBuilder::isStoredFor(Value value, Value result) const {
+  const Tokens *tokens = placeOf(value);
+  Value memory = tokens ? tokens->memory : workspaces.lookup(value);
+  auto either = memory ? memory.getDefiningOp<tile::EitherOp>() : tile::EitherOp();
   return either && either.getGiven() == result;
+}
+
+/// The op whose kernels make a value: of the units of a state, which come along, that of the state.
+static Operation *makerOf(Value value) {
+  if (auto maximum = value.getDefiningOp<attn::KeyMaximumOp>())
+    if (attn::StateOp state = stateBesideMaximum(maximum))
+      return state;
+  return value.getDefiningOp();
+}
+
+/// Has numbers of features in memory.
+LogicalResult HostBuilder::bringState(Operation *op) {
+  OpSet reads, later;
+  if (failed(prepareOp(op, reads, later)))
+    return failure();
+  later.insert(op);
+  return materializeAll(later, startProblem());
 }
 
 LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   SmallVector<Value> results, left;
   for (Value result : function.getBody().front().getTerminator()->getOperands()) {
     auto keep = result.getDefiningOp<attn::KeepOp>();
-    if (keep && placeOf(keep.getSource())) // made for others
+    if (keep && (placeOf(keep.getSource()) || workspaces.contains(keep.getSource()))) // made for others
       missing.remove(result);
     else if (missing.contains(result))
       results.push_back(result), left.push_back(memory(result));
@@ -87,7 +107,8 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   const llvm::SmallPtrSet<Operation *, 8> none;
   for (Value result : results) {
     if (auto keep = result.getDefiningOp<attn::KeepOp>()) {
-      if (failed(read(keep.getSource())))
+      Value source = keep.getSource();
+      if (auto type = cast<RankedTensorType>(source.getType()); type.getRank() == 4 && !isState(source) ? failed(read(source)) : failed(bringState(makerOf(source))))
         return failure();
       missing.remove(result);
     } else if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt}))) {
@@ -96,15 +117,15 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   }
   runIfAsked(launchesAfter(block, before, none), left);
   for (auto keep : function.getOps<attn::KeepOp>())
-    if (!isStoredFor(placeOf(keep.getSource()), memory(keep.getResult())))
-      return keep.emitOpError() << "expected a value that kernels store for others, as a projection, compressed tokens or the output of attention, but got "
-                                   "another (not supported yet)";
+    if (!isStoredFor(keep.getSource(), memory(keep.getResult())))
+      return keep.emitOpError() << "expected a value that kernels store for others, as a projection, compressed tokens, the output of attention or a state, "
+                                   "but got another (not supported yet)";
   return success();
 }
 
 LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
-  Operation *op = attn::SavedOp(saved.front()).getComputed().getDefiningOp();
-  for (Value operand : op->getOperands())
+  Operation *op = makerOf(attn::SavedOp(saved.front()).getComputed());
+  for (Value operand : isa<attn::StateOp>(op) ? ValueRange() : ValueRange(op->getOperands())) // features are in no memory
     if (auto type = cast<RankedTensorType>(operand.getType());
         type.getRank() == 4 && !(isa<attn::CompressOp>(op) && operand.hasOneUse()) && failed(read(operand)))
       return failure();
@@ -120,6 +141,10 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
       if (failed(tokens))
         return failure();
       own.push_back(tokens->memory);
+    } else if (isa<attn::StateOp>(op)) {
+      if (failed(bringState(op)))
+        return failure();
+      own.push_back(memoryOf(value));
     } else if (type.getRank() == 4) {
       TileBuilder host(site.host, site.loc);
       Value rows = rowsOf(rowsBehind(value)).memory;
@@ -140,7 +165,7 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
     Value memory = tile::EitherOp::create(site.host, site.loc, tensor, other);
     auto type = cast<MemRefType>(memory.getType());
     Value result = attn::SavedOp(each).getResult();
-    if (type.getRank() == 4)
+    if (type.getRank() == 4 && !isState(result))
       computed[result] = Tokens{memory, 0, type.getDimSize(1), type.getDimSize(3), {}};
     else
       workspaces[result] = memory;
@@ -151,7 +176,7 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
 LogicalResult HostBuilder::placeSaved(func::FuncOp function) {
   llvm::MapVector<Operation *, SmallVector<attn::SavedOp>> all;
   for (auto saved : function.getOps<attn::SavedOp>())
-    all[saved.getComputed().getDefiningOp()].push_back(saved);
+    all[makerOf(saved.getComputed())].push_back(saved);
   for (auto &[op, saved] : all)
     if (failed(placeSaved(saved)))
       return failure();

@@ -258,7 +258,8 @@ LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) 
 
 std::vector<std::string> Compilation::decideLeft() {
   auto function = root->lookupSymbol<func::FuncOp>(libraryName);
-  if (function && graph::savePoints(function).empty() && pins().empty()) // nothing to choose
+  OwningOpRef<ModuleOp> terms;
+  if (function && graph::savePoints(function, terms).empty() && pins().empty()) // nothing to choose
     return graph::keptAttention(function) ? std::vector<std::string>{"o", "lse"} : std::vector<std::string>();
   int status = 0;
   std::unique_ptr<Compilation> forward = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)

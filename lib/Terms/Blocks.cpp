@@ -38,7 +38,17 @@ struct Select : Term {
 
   SmallVector<unsigned, 2> which;
 };
+
+/// The tiles of a state in units, for terms that are given the units, too.
+struct InTheirUnits : Select {
+  using Select::Select;
+
+  StringRef name() const override { return "in_their_units"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Scaled; }
+  Representation gives(Sources) const override { return Representation::Plain; }
+};
 } // namespace
 
 terms::TermPtr terms::blocks() { return std::make_unique<Blocks>(); }
+terms::TermPtr terms::inTheirUnits(ArrayRef<unsigned> which) { return std::make_unique<InTheirUnits>(which); }
 terms::TermPtr terms::select(ArrayRef<unsigned> which) { return std::make_unique<Select>(which); }

@@ -342,6 +342,8 @@ TermPtr withOffset();
 /// (M, z, S) of sums whose rows are e^M times what they hold, of m^{-1/2} times the features: in units 2^M of the features themselves. A
 /// feature whose z is 0 has none, whatever its M is.
 TermPtr givenUnits(int64_t features);
+/// (M, z, S): some of them, as numbers that stand in the units M.
+TermPtr inTheirUnits(llvm::ArrayRef<unsigned> which);
 /// (M, z, S) of the same: e^M S, e^M z, as sums of features that are in no units.
 TermPtr trueState(int64_t features);
 /// (M, z, S), e [m] ≤ 0: what decay leaves, 2^e of each row, in units in which z is about 1 or, of cotangents, which have any sign, the largest

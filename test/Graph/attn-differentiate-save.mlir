@@ -1,4 +1,5 @@
 // RUN: attn-opt %s -attn-differentiate=save -split-input-file | FileCheck %s
+// RUN: attn-opt %s -attn-differentiate="save linear" -split-input-file | FileCheck %s --check-prefix=STATES
 
 // What the forward pass leaves is taken in place of what is computed again.
 // CHECK-LABEL: func.func @f_backward(
@@ -64,4 +65,42 @@ func.func @layer(%x: tensor<1x8x24xf32> {attn.name = "x"}, %wq: tensor<24x32xf32
   %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64} : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
   %y = attn.project_output %o, %wo : tensor<1x2x8x16xf32>, tensor<32x24xf32> -> tensor<1x8x24xf32>
   return %y : tensor<1x8x24xf32>
+}
+
+// -----
+
+// A state, and the units that its features stand in. What makes the state again has a map of its own, which the given units do not reach.
+// STATES-LABEL: func.func @state_backward(
+// STATES-SAME:    %[[S:arg[0-9]+]]: tensor<1x2x32x16xf32> {attn.name = "saved.state"}, %[[Z:arg[0-9]+]]: tensor<1x2x32xf32> {attn.name = "saved.sum"},
+// STATES-SAME:    %[[M:arg[0-9]+]]: tensor<1x2x32xf32> {attn.name = "saved.maximum"})
+// STATES:         %[[OWN:.*]] = attn.key_maximum %arg1
+// STATES-NEXT:    %[[UNITS:.*]] = attn.saved %[[M]] else %[[OWN]]
+// STATES-NEXT:    attn.map %arg0 {{.*}} shift(%[[UNITS]] :
+// STATES-NEXT:    %[[B:.*]] = attn.map %arg1 {{.*}} shift(%[[OWN]] :
+// STATES-NEXT:    %[[READ:.*]] = attn.map %arg1 {{.*}} shift(%[[UNITS]] :
+// STATES-NEXT:    %[[AGAIN:.*]], %[[SUMS:.*]] = attn.state %[[B]], %arg2
+// STATES-NEXT:    attn.saved %[[S]] else %[[AGAIN]]
+// STATES-NEXT:    attn.saved %[[Z]] else %[[SUMS]]
+// STATES:         attn.contract %[[READ]] [batch, head, key, feature]
+func.func @state(%q: tensor<1x2x80x16xf32> {attn.name = "q"}, %k: tensor<1x2x80x16xf32> {attn.name = "k"}, %v: tensor<1x2x80x16xf32> {attn.name = "v"},
+                 %omega: tensor<1x32x16xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x2x80x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"], attn.saved = ["state", "sum", "maximum"]} {
+  %o = attn.kernel %q, %k, %v parameter(%omega : tensor<1x32x16xf32>)
+      {denominator = #attn.denominator<bias = 0.0, floor = 0.0>,
+       feature_map = #attn.feature_map<favor, features = 32, epsilon = 0.0, scale = 0.25, stabilizer = constant>}
+      : tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32> -> tensor<1x2x80x16xf32>
+  return %o : tensor<1x2x80x16xf32>
+}
+
+// -----
+
+// The gradient of v reads no state.
+// STATES-LABEL: func.func @values_of_state_backward(
+// STATES-NOT:     "saved.state"
+// STATES-SAME:    {attn.name = "saved.sum"}) ->
+func.func @values_of_state(%q: tensor<1x2x80x16xf32> {attn.name = "q"}, %k: tensor<1x2x80x16xf32> {attn.name = "k"}, %v: tensor<1x2x80x16xf32> {attn.name = "v"})
+    -> (tensor<1x2x80x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["v"], attn.saved = ["sum"]} {
+  %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32> -> tensor<1x2x80x16xf32>
+  return %o : tensor<1x2x80x16xf32>
 }

@@ -74,3 +74,56 @@ func.func @fused(%x: tensor<1x64x32xf32> {attn.name = "x"}, %wk: tensor<32x32xf3
   %o = attn.softmax %q, %k, %v {scale = 0.125 : f64} : tensor<1x1x64x32xf32>, tensor<1x1x64x32xf32>, tensor<1x1x64x32xf32> -> tensor<1x1x64x32xf32>
   return %o : tensor<1x1x64x32xf32>
 }
+
+// Without a mask the state of keys is left, which the plan's kernel has anyway.
+// CHECK-LABEL: func.func @numbers(
+// CHECK-SAME:    tensor<1x4x64x64xf32> {attn.name = "saved.state"}, tensor<1x4x64xf32> {attn.name = "saved.sum"}
+// CHECK-SAME:    attn.saved = ["state", "sum"]
+// CHECK:         %[[S:.*]], %[[Z:.*]] = attn.state
+// CHECK:         attn.readout %{{.*}}, %[[S]], %[[Z]] {execution = #attn.execution<values = fused>}
+// CHECK:         %[[LEFT:.*]] = attn.keep %[[S]] : tensor<1x4x64x64xf32>
+// CHECK:         %[[SUMS:.*]] = attn.keep %[[Z]] : tensor<1x4x64xf32>
+// CHECK:         return %{{.*}}, %[[LEFT]], %[[SUMS]]
+// NONE-LABEL:  func.func @numbers(
+// NONE-NOT:      attn.keep
+func.func @numbers(%q: tensor<1x4x4096x64xf32> {attn.name = "q"}, %k: tensor<1x4x4096x64xf32> {attn.name = "k"}, %v: tensor<1x4x4096x64xf32> {attn.name = "v"})
+    -> (tensor<1x4x4096x64xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32> -> tensor<1x4x4096x64xf32>
+  return %o : tensor<1x4x4096x64xf32>
+}
+
+// Features that are exponents take the units that gradients read them in.
+// CHECK-LABEL: func.func @exponents(
+// CHECK-SAME:    attn.saved = ["state", "sum", "maximum"]
+// CHECK:         %[[M:.*]] = attn.key_maximum %arg1
+// CHECK:         attn.map %arg0 {{.*}} shift(%[[M]] :
+// CHECK:         %[[B:.*]] = attn.map %arg1 {{.*}} shift(%[[M]] :
+// CHECK:         %[[S:.*]], %[[Z:.*]] = attn.state %[[B]]
+// CHECK:         attn.keep %[[S]]
+// CHECK:         attn.keep %[[Z]]
+// CHECK:         attn.keep %[[M]]
+// NONE-LABEL:  func.func @exponents(
+// NONE-NOT:      shift
+func.func @exponents(%q: tensor<1x4x4096x64xf32> {attn.name = "q"}, %k: tensor<1x4x4096x64xf32> {attn.name = "k"}, %v: tensor<1x4x4096x64xf32> {attn.name = "v"},
+                     %omega: tensor<1x128x64xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x4x4096x64xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %o = attn.kernel %q, %k, %v parameter(%omega : tensor<1x128x64xf32>)
+      {denominator = #attn.denominator<bias = 0.0, floor = 0.0>,
+       feature_map = #attn.feature_map<favor, features = 128, epsilon = 0.0, scale = 0.125, stabilizer = constant>}
+      : tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32> -> tensor<1x4x4096x64xf32>
+  return %o : tensor<1x4x4096x64xf32>
+}
+
+// Epsilon is added to features: whatever units a plan takes, gradients have others.
+// CHECK-LABEL: func.func @not_alone(
+// CHECK-NOT:     saved.state
+func.func @not_alone(%q: tensor<1x4x4096x64xf32> {attn.name = "q"}, %k: tensor<1x4x4096x64xf32> {attn.name = "k"}, %v: tensor<1x4x4096x64xf32> {attn.name = "v"},
+                   %omega: tensor<1x128x64xf32> {attn.name = "omega", attn.parameter})
+    -> (tensor<1x4x4096x64xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %o = attn.kernel %q, %k, %v parameter(%omega : tensor<1x128x64xf32>)
+      {denominator = #attn.denominator<bias = 0.0, floor = 0.0>,
+       feature_map = #attn.feature_map<favor, features = 128, epsilon = 0.001, scale = 0.125, stabilizer = constant>}
+      : tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32>, tensor<1x4x4096x64xf32> -> tensor<1x4x4096x64xf32>
+  return %o : tensor<1x4x4096x64xf32>
+}

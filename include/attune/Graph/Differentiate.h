@@ -9,6 +9,7 @@
 #define ATTUNE_GRAPH_DIFFERENTIATE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace attune::graph {
 /// Names of arguments of a function whose gradients are asked for.
@@ -19,6 +20,9 @@ inline constexpr llvm::StringLiteral gradientsAttr = "attn.gradients";
 /// in time O(n), in place of weights of pairs. With `save` it takes what the forward function leaves for it, by the list `attn.saved` of that function if it
 /// has one (KeepForBackward.h).
 mlir::FailureOr<mlir::func::FuncOp> buildBackward(mlir::func::FuncOp forward, bool linear = false, bool save = false);
+
+/// A copy of a function in the terms that its backward pass is made of.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> forwardTerms(mlir::func::FuncOp function);
 } // namespace attune::graph
 
 #endif // ATTUNE_GRAPH_DIFFERENTIATE_H

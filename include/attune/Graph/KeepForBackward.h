@@ -20,6 +20,7 @@
 #include "attune/Attn/Attn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 #include <optional>
 #include <string>
@@ -40,15 +41,28 @@ mlir::Operation *withSums(mlir::Operation *attention);
 /// Has the function return `saved.lse`, unless it returns those numbers already.
 void keepForBackward(mlir::func::FuncOp function);
 
-/// What a run could leave: the first results of an op, by their names.
+/// What a run could leave: values by their names, the first of which are results of an op.
 struct SavePoint {
   mlir::Operation *op;
   llvm::SmallVector<std::string, 2> names;
+  llvm::SmallVector<mlir::Value, 2> values;
+
+  /// Of the op's first results.
+  SavePoint(mlir::Operation *op, llvm::ArrayRef<std::string> names);
+  /// The places of some of the names.
+  void keepOnly(llvm::function_ref<bool(llvm::StringRef)> isWanted);
 };
 
 /// Of a function, or a plan of it: the queries, keys and values that a layer projects (`q`, `k`, `v`, by their weights wq, wk, wv), keys and values
 /// over fewer slots (`slots_k`, `slots_v`), output and sums of an exact attention behind which something else follows (`o`, `lse`).
 llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function);
+
+/// Of a function of terms, or a plan: the state that all queries read, of the only such attention (`state`, `sum`, and, where features stand in units of
+/// their largest ones, `maximum`).
+std::optional<SavePoint> statePoint(mlir::func::FuncOp function);
+
+/// All of them of a function: that of a state is in a copy in `terms`, as its backward pass has it.
+llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function, mlir::OwningOpRef<mlir::ModuleOp> &terms);
 
 /// Which of them the backward pass of the function reads, by their names; none if it has no backward pass.
 std::vector<std::string> savedThatBackwardReads(mlir::func::FuncOp function);

@@ -54,6 +54,8 @@ bool kernel::isState(Value value) {
     return makesState(contract) || sumsFeatures(contract) || multipliesStates(contract);
   if (auto heads = dyn_cast_or_null<attn::SumHeadsOp>(op))
     return isState(heads.getSource());
+  if (auto saved = dyn_cast_or_null<attn::SavedOp>(op))
+    return isState(saved.getComputed());
   if (auto sum = dyn_cast_or_null<attn::AddOp>(op))
     return isState(sum.getLhs()) || isState(sum.getRhs());
   return isa_and_present<attn::StateOp, attn::TrueStateOp>(op) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);

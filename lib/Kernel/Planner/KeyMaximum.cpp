@@ -29,8 +29,7 @@ using namespace attune::fusion;
 
 static int64_t lastSize(Value value) { return cast<RankedTensorType>(value.getType()).getShape().back(); }
 
-/// The state of the keys whose features stand in these units. Null: there is none.
-static attn::StateOp stateBesideMaximum(attn::KeyMaximumOp op) {
+attn::StateOp kernel::stateBesideMaximum(attn::KeyMaximumOp op) {
   for (Operation *user : op->getUsers())
     if (auto map = dyn_cast<attn::MapOp>(user); map && map.getKeys() && map.getSource() == op.getKey())
       for (Operation *reader : map->getUsers())
@@ -46,6 +45,12 @@ attn::KeyMaximumOp kernel::maximumBeside(attn::StateOp state, const HostBuilder 
   return maximum && !host.slices().isSliced() && stateBesideMaximum(maximum) == state ? maximum : attn::KeyMaximumOp();
 }
 
+Source kernel::stateInFeatureUnits(attn::KeyMaximumOp op, attn::StateOp read, RegionDraft &draft, const Stage &keys, const Place &at) {
+  Source l = term(terms::existing(Axis::Key), {exponentsOf(op.getKey(), op.getParameter(), op.getFeatureMap(), draft, at, /*squares=*/true)});
+  Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
+  return stateOfExponents(keys, l, v, lastSize(op.getResult()), read ? lastSize(read.getValue()) : 1, draft.wide() || !read);
+}
+
 LogicalResult kernel::materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuilder &host, const Problem &named) {
   if (host.memoryOf(op.getResult()) || host.slices().isSliced())
     return success();
@@ -54,13 +59,10 @@ LogicalResult kernel::materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuild
     return failure();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getResult().getType()).getShape(); // [batch, heads, m]
   RegionDraft draft(host, host.keyProblem(named, op.getKey(), op.getLengths(), shape[1]), RegionPlanner::OfKeys);
-  Place at{Axis::Key, Axis::Head, shape[1]};
   Stage keys = existingKeys(draft.plan);
   keys.cut = StageCut{draft.problem.schedule.getPiece(), draft.problem.name + "_merge"};
-  Source l = term(terms::existing(Axis::Key), {exponentsOf(op.getKey(), op.getParameter(), op.getFeatureMap(), draft, at, /*squares=*/true)});
-  Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
   int64_t width = read ? lastSize(read.getValue()) : 1;
-  Source state = stateOfExponents(keys, l, v, shape[2], width, draft.wide() || !read);
+  Source state = stateInFeatureUnits(op, read, draft, keys, {Axis::Key, Axis::Head, shape[1]});
   KernelRegion region = stateKernel(draft.plan, read ? "state" : "feature_maximum");
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(shape[2])};
   region.outputs = {{term(terms::select({0}), {state}), host.resultMemory(op.getResult(), op.getKey()), place}};

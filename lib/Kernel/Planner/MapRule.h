@@ -20,6 +20,10 @@ fusion::Source parameterRows(attn::MapParameterGradientOp op, RegionDraft &draft
 
 /// The maximum of each feature in whose kernel a state is made, the features being in its units. Null: there is none.
 attn::KeyMaximumOp maximumBeside(attn::StateOp state, const HostBuilder &host);
+/// The state in units of a maximum; null: there is none.
+attn::StateOp stateBesideMaximum(attn::KeyMaximumOp op);
+/// M, z and S of keys in a stage, in units of the maximum; z and S of ones where no state comes along.
+fusion::Source stateInFeatureUnits(attn::KeyMaximumOp op, attn::StateOp read, RegionDraft &draft, const fusion::Stage &keys, const Place &at);
 /// The largest logarithm of each feature, and the state that comes along.
 mlir::LogicalResult materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuilder &host, const Problem &named);
 

@@ -44,6 +44,8 @@ public:
   fusion::Source parameter(mlir::Value value, const Place &at);
   /// What is taken off the logarithm of each feature [batch, heads, m].
   fusion::Source shifts(mlir::Value value, const Place &at);
+  /// The same where the region itself makes it.
+  void defineShifts(mlir::Value value, fusion::Axis head, fusion::Source source) { parameters[{value.getAsOpaquePointer(), head}] = std::move(source); }
   /// The stage over the keys that rows see.
   fusion::Stage keys(const SeenKeys &seen, bool dearSteps = false) const;
   /// What is kept for the region under a key, null if nothing is: stages that several results share.

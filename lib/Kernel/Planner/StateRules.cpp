@@ -256,7 +256,7 @@ LogicalResult kernel::buildStateKernel(Operation *op, HostBuilder &host, const P
   KeySums sums(op);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
-  if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isResult(sums.matrix) && !host.isResult(sums.sum))
+  if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isStoredAsGiven(sums.matrix) && !host.isStoredAsGiven(sums.sum))
     problem.schedule = host.slices();
   RegionDraft draft(host, problem, RegionPlanner::OfKeys);
   StateMemory result = host.allocateState(sums, &draft);
@@ -517,7 +517,7 @@ static bool isStateStored(Operation *op) {
   auto inItsKernel = [](Operation *user) { return attn::executionOf(user).values == attn::Values::Fused; };
   bool read = false, stored = false;
   for (Operation *user : op->getUsers())
-    if (!user->hasTrait<OpTrait::IsTerminator>())
+    if (!user->hasTrait<OpTrait::IsTerminator>() && !isa<attn::KeepOp>(user)) // which the readers' kernel stores, too
       read = true, stored |= !inItsKernel(user);
   return stored || !read;
 }

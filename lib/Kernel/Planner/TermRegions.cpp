@@ -12,12 +12,14 @@
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 #include "HostBuilder.h"
+#include "MapRule.h"
 #include "Regions/ChunkStage.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "StateRules.h"
 #include "Terms.h"
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Exponents.h"
 
 using namespace mlir;
 using namespace attune;
@@ -180,7 +182,7 @@ LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) 
         return failure();
     } else if (number < rule->sides.size() + rule->sizesOnly) {
       continue;
-    } else if (source) { // beside tokens there are parameters and lengths, which are arguments, and what is computed of all keys
+    } else if (source && !memoryOf(operand)) { // beside tokens there are parameters and lengths, which are arguments, and what is computed of all keys
       if (!isMaterialized(source))
         return refuse(source);
       if (failed(prepareOp(source, reads, later)))
@@ -292,7 +294,7 @@ Value HostBuilder::resultMemory(Value value, Value like) {
   SmallVector<int64_t> shape(shapeOf(value));
   shape[0] = ShapedType::kDynamic;
   TileBuilder host(site.host, site.loc);
-  return workspaces[value] = site.workspace(shape, host.dim(rowsOf(like).memory, 0));
+  return workspaces[value] = orKept(value, site.workspace(shape, host.dim(rowsOf(like).memory, 0)));
 }
 
 Tokens HostBuilder::allocateRows(Value source, int64_t heads, int64_t columns) {
@@ -451,7 +453,18 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   problem.key.heads = own;
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
   Axis head = own == heads ? Axis::Head : Axis::SharedHead;
-  Source state = draft.tiles(sums.matrix, {Axis::Key, head, own}).source;
+  Place keys{Axis::Key, head, own};
+  Source inUnits, state;
+  attn::KeyMaximumOp maximum = maximumBeside(cast<attn::StateOp>(op.getState().getDefiningOp()), *this);
+  if (maximum) {
+    inUnits = stateInFeatureUnits(maximum, op.getState().getDefiningOp<attn::StateOp>(), draft, existingKeys(draft.plan), keys);
+    auto numbers = [&](ArrayRef<unsigned> which) { return term(terms::inTheirUnits(which), {inUnits}); };
+    state = draft.shared(op.getState().getDefiningOp()) = numbers({2, 1});
+    for (Axis axis : {Axis::Head, Axis::SharedHead})
+      draft.defineShifts(maximum.getResult(), axis, numbers({0}));
+  } else {
+    state = draft.tiles(sums.matrix, keys).source;
+  }
   Stage queries{Axis::Query, problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   Source effect = stream(queries, {terms::nothing(), {}, outputsOf(draft, outputs, {Axis::Query, Axis::Head, heads})});
   if (head == Axis::SharedHead) {
@@ -459,8 +472,11 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   }
   KernelRegion region = stateKernel(draft.plan, "fused_state", head);
   region.effects = {effect};
-  if (missing.contains(sums.matrix) || missing.contains(sums.sum))
+  if (missing.contains(sums.matrix) || missing.contains(sums.sum) || kept.contains(sums.matrix))
     region.outputs = allocateState(sums).write(state, {entryOf(Axis::Batch), entryOf(head)});
+  if (maximum && kept.contains(maximum.getResult()))
+    region.outputs.push_back({term(terms::select({0}), {inUnits}), resultMemory(maximum.getResult(), sums.features),
+                              {entryOf(Axis::Batch), entryOf(head), columnsOf(shapeOf(maximum.getResult())[2])}});
   missing.remove(sums.matrix), missing.remove(sums.sum);
   return buildKernel(region);
 }
@@ -664,6 +680,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
         return failure();
   if (ofKeys)
     later.insert(op);
+  if (frame == Frame::States) // whose kernel has the units of the state
+    later.remove_if([](Operation *each) { return isa<attn::KeyMaximumOp>(each) && attn::isOfFeatures(each->getResult(0)); });
   if (failed(materializeAll(later, named)))
     return failure();
   if (ofKeys)

@@ -1,0 +1,31 @@
+//===- SavedStates.h - The state of keys, which a run leaves for gradients -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_GRAPH_SAVEDSTATES_H
+#define ATTUNE_LIB_GRAPH_SAVEDSTATES_H
+
+#include "attune/Graph/KeepForBackward.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace attune::graph {
+
+/// The quotient that a plan has of the rows that read a state; null if others read it.
+mlir::Operation *quotientOfState(attn::StateOp state);
+
+/// The state of a plan whose kernels can store what `wanted` is in the function's terms; null: there is none.
+attn::StateOp storedState(mlir::func::FuncOp plan, const SavePoint &wanted);
+
+/// The op with all that it reads, behind what the plan has; what the plan stores is read there.
+mlir::Operation *cloneWithOperands(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
+
+/// The state that a plan leaves, as `wanted` is in the function's terms: its own, where kernels store it, else one beside the rest.
+SavePoint stateInPlan(mlir::func::FuncOp plan, const SavePoint &wanted, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
+
+} // namespace attune::graph
+
+#endif // ATTUNE_LIB_GRAPH_SAVEDSTATES_H
