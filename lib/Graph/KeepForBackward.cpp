@@ -90,13 +90,16 @@ void graph::setSavedNames(func::FuncOp function, ArrayRef<std::string> names) {
 //===----------------------------------------------------------------------===//
 
 graph::SavePoint::SavePoint(Operation *op, ArrayRef<std::string> names) : op(op), names(names) {
-  llvm::append_range(values, op->getResults().take_front(names.size()));
+  llvm::append_range(values, op->getResults().take_front(std::min<size_t>(names.size(), op->getNumResults()))); // sums may not be there yet
 }
 
 void graph::SavePoint::keepOnly(function_ref<bool(StringRef)> isWanted) {
   for (size_t place = names.size(); place-- > 0;)
-    if (!isWanted(names[place]))
-      names.erase(names.begin() + place), values.erase(values.begin() + place);
+    if (!isWanted(names[place])) {
+      names.erase(names.begin() + place);
+      if (place < values.size())
+        values.erase(values.begin() + place);
+    }
 }
 
 /// The name of an argument; empty for other values.

@@ -10,7 +10,7 @@
 // function's it needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is
 // two of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
 //
-// What else could be left (`savePoints`) is left where that is cheaper than to compute it again, which selection says of the plan that it takes
+// What else could be left (`savePoints`, of states `statePoint`) is left where that is cheaper than to compute it again, which selection says of the plan that it takes
 // (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
 //
 //===----------------------------------------------------------------------===//
@@ -41,7 +41,7 @@ mlir::Operation *withSums(mlir::Operation *attention);
 /// Has the function return `saved.lse`, unless it returns those numbers already.
 void keepForBackward(mlir::func::FuncOp function);
 
-/// What a run could leave: values by their names, the first of which are results of an op.
+/// What a run could leave: values by their names, the first of which are results of an op. Sums of rows have no value before they are asked for.
 struct SavePoint {
   mlir::Operation *op;
   llvm::SmallVector<std::string, 2> names;
@@ -49,7 +49,7 @@ struct SavePoint {
 
   /// Of the op's first results.
   SavePoint(mlir::Operation *op, llvm::ArrayRef<std::string> names);
-  /// The places of some of the names.
+  /// Leaves out names and their values.
   void keepOnly(llvm::function_ref<bool(llvm::StringRef)> isWanted);
 };
 
