@@ -115,14 +115,15 @@ static StringRef nameByWeight(func::FuncOp function, attn::ProjectOp project) {
   return llvm::is_contained({"wq", "wk", "wv"}, weight) ? weight.drop_front() : StringRef();
 }
 
-/// The only exact attention of a function, where its output is none of the results. What an encoding is added to in the same kernel has no memory.
+/// The only exact attention of a function, where its output is none of the results. What an encoding is added to in the same kernel has no memory
+/// of its own, nor have the heads of a part, which lie among those of others.
 static attn::SoftmaxOp innerSoftmax(func::FuncOp function) {
   auto all = llvm::to_vector(function.getOps<attn::SoftmaxOp>());
   if (all.size() != 1 || graph::keptAttention(function))
     return nullptr;
   attn::SoftmaxOp softmax = all.front();
-  bool isEncoded = llvm::any_of(softmax.getOutput().getUsers(), llvm::IsaPred<attn::LepeOp>);
-  return isEncoded || (softmax.getWindow() && softmax.getWindow()->isGrid()) ? attn::SoftmaxOp() : softmax;
+  bool isPart = llvm::any_of(softmax.getOutput().getUsers(), llvm::IsaPred<attn::LepeOp, attn::ConcatHeadsOp>);
+  return isPart || (softmax.getWindow() && softmax.getWindow()->isGrid()) ? attn::SoftmaxOp() : softmax;
 }
 
 SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function) {
