@@ -96,19 +96,19 @@ def pairs(point, keys, d, dv):
     return point.n * keys * (3 * d + 2 * dv) * (0.5 if point.causal else 1)
 
 
-def states(point, keys, m, dv):
-    """Through a state S of m features by the values and, with `dv` one more, the sum of weights: S itself, q̄ = ō Sᵀ, S̄ = qᵀ ō,
-    k̄ = v S̄ᵀ, v̄ = k S̄.
+def states(point, keys, m, dv, left=False):
+    """Through a state S of m features by the values and, with `dv` one more, the sum of weights: S itself, unless the forward run has
+    `left` it, q̄ = ō Sᵀ, S̄ = qᵀ ō, k̄ = v S̄ᵀ, v̄ = k S̄.
 
     If causal S and S̄ are those of each token, one from each end of the sequence, without a pair; the products are as many."""
-    return (2 * point.n + 3 * keys) * m * dv
+    return (2 * point.n + (2 if left else 3) * keys) * m * dv
 
 
 def kernel(point, mechanism, keys):
     feature_map, d = mechanism["feature_map"], point.d
     m, sums = cpu_operations.map_width(feature_map, d), 0 if mechanism.get("denominator") == "none" else 1
     maps = 2 * (point.n + keys) * m * d if feature_map["kind"] == "favor" else 0  # projections, and back through them
-    least = min(states(point, keys, m, d + sums), pairs(point, keys, m, d))
+    least = min(states(point, keys, m, d + sums, left=not point.causal), pairs(point, keys, m, d))
     # A key that erases reads S, and what it reads has a gradient that reaches both S̄ and k̄.
     return maps + (8 * point.n * m * d if "erase" in mechanism else least)
 
