@@ -15,7 +15,9 @@
 #include "FeatureUnits.h"
 #include "SavedStates.h"
 
+#include "attune/Attn/Execution.h"
 #include "attune/Attn/Exponents.h"
+#include "attune/Attn/Folded.h"
 #include "attune/Graph/Metric.h"
 
 using namespace mlir;
@@ -62,6 +64,10 @@ std::optional<graph::SavePoint> graph::statePoint(func::FuncOp function) {
   return point;
 }
 
+/// Whether the kernels that make a state can have the units of its features: not where a kernel before them stores these, or where tokens are multiplied
+/// by the map's parameter already.
+static bool mayTakeUnits(attn::MapOp map) { return !attn::isMappedAlone(map) && !attn::isFolded(map.getSource()); }
+
 attn::StateOp graph::storedState(func::FuncOp plan, const SavePoint &wanted) {
   SmallVector<attn::StateOp> all(plan.getOps<attn::StateOp>());
   Operation *quotient = all.size() == 1 ? quotientOfState(all.front()) : nullptr;
@@ -71,6 +77,8 @@ attn::StateOp graph::storedState(func::FuncOp plan, const SavePoint &wanted) {
   shiftFeatures(copy->getBody().front());
   std::optional<SavePoint> own = statePoint(*copy);
   bool inUnits = own && maximumOf(cast<attn::StateOp>(own->op));
+  if (inUnits && !llvm::all_of(plan.getOps<attn::MapOp>(), mayTakeUnits))
+    return nullptr;
   return own && inUnits == static_cast<bool>(maximumOf(cast<attn::StateOp>(wanted.op))) ? all.front() : attn::StateOp();
 }
 

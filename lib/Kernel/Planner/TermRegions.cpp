@@ -456,7 +456,7 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   Place keys{Axis::Key, head, own};
   Source inUnits, state;
   attn::KeyMaximumOp maximum = maximumBeside(cast<attn::StateOp>(op.getState().getDefiningOp()), *this);
-  if (maximum) {
+  if (maximum && !memoryOf(maximum.getResult())) {
     inUnits = stateInFeatureUnits(maximum, op.getState().getDefiningOp<attn::StateOp>(), draft, existingKeys(draft.plan), keys);
     auto numbers = [&](ArrayRef<unsigned> which) { return term(terms::inTheirUnits(which), {inUnits}); };
     state = draft.shared(op.getState().getDefiningOp()) = numbers({2, 1});
@@ -474,7 +474,7 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   region.effects = {effect};
   if (missing.contains(sums.matrix) || missing.contains(sums.sum) || kept.contains(sums.matrix))
     region.outputs = allocateState(sums).write(state, {entryOf(Axis::Batch), entryOf(head)});
-  if (maximum && kept.contains(maximum.getResult()))
+  if (inUnits && kept.contains(maximum.getResult()))
     region.outputs.push_back({term(terms::select({0}), {inUnits}), resultMemory(maximum.getResult(), sums.features),
                               {entryOf(Axis::Batch), entryOf(head), columnsOf(shapeOf(maximum.getResult())[2])}});
   missing.remove(sums.matrix), missing.remove(sums.sum);
@@ -680,8 +680,11 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
         return failure();
   if (ofKeys)
     later.insert(op);
+  auto isMapped = [](Operation *user) { return isa<attn::MapOp>(user) && attn::isMappedAlone(cast<attn::MapOp>(user)); };
   if (frame == Frame::States) // whose kernel has the units of the state
-    later.remove_if([](Operation *each) { return isa<attn::KeyMaximumOp>(each) && attn::isOfFeatures(each->getResult(0)); });
+    later.remove_if([&](Operation *each) {
+      return isa<attn::KeyMaximumOp>(each) && attn::isOfFeatures(each->getResult(0)) && llvm::none_of(each->getUsers(), isMapped);
+    });
   if (failed(materializeAll(later, named)))
     return failure();
   if (ofKeys)
