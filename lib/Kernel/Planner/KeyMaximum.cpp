@@ -19,6 +19,7 @@
 #include "HostBuilder.h"
 #include "Regions/KeyStage.h"
 #include "Regions/SlicedFeaturesRegion.h"
+#include "StateRules.h"
 #include "Terms.h"
 #include "attune/Attn/Exponents.h"
 
@@ -60,10 +61,11 @@ LogicalResult kernel::materializeFeatureMaximum(attn::KeyMaximumOp op, HostBuild
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getResult().getType()).getShape(); // [batch, heads, m]
   RegionDraft draft(host, host.keyProblem(named, op.getKey(), op.getLengths(), shape[1]), RegionPlanner::OfKeys);
   Stage keys = existingKeys(draft.plan);
-  keys.cut = StageCut{draft.problem.schedule.getPiece(), draft.problem.name + "_merge"};
+  bool merged = read && isMerged(read);
+  keys.cut = StageCut{draft.problem.schedule.getPiece(), merged ? "" : draft.problem.name + "_merge"};
   int64_t width = read ? lastSize(read.getValue()) : 1;
   Source state = stateInFeatureUnits(op, read, draft, keys, {Axis::Key, Axis::Head, shape[1]});
-  KernelRegion region = stateKernel(draft.plan, read ? "state" : "feature_maximum");
+  KernelRegion region = stateKernel(draft.plan, merged ? "merged_state" : read ? "state" : "feature_maximum");
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(shape[2])};
   region.outputs = {{term(terms::select({0}), {state}), host.resultMemory(op.getResult(), op.getKey()), place}};
   if (read) {

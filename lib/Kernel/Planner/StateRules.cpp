@@ -224,8 +224,7 @@ Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &k
   return stream(keys, form);
 }
 
-/// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
-static bool isMerged(Operation *op) {
+bool kernel::isMerged(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) { return attn::executionOf(user).ending == attn::Ending::LastBlock; });
 }
 

@@ -69,6 +69,8 @@ fusion::StepForm keySums(const KeySums &sums, RegionDraft &draft, fusion::Source
 /// The state of a stage of keys, in units if the features are; its steps store what is made of their tokens.
 fusion::Source stateOver(const KeySums &sums, RegionDraft &draft, const fusion::Stage &keys, const Place &at, bool withSums,
                          llvm::ArrayRef<fusion::RegionOutput> stored = {});
+/// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
+bool isMerged(mlir::Operation *op);
 /// The kernel of a state, and of rows of the tokens that it sums up (SameTokens.cpp).
 mlir::LogicalResult buildStateKernel(mlir::Operation *op, HostBuilder &host, const Problem &named, llvm::ArrayRef<WrittenValue> rows = {});
 
