@@ -108,7 +108,8 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
   for (Value result : results) {
     if (auto keep = result.getDefiningOp<attn::KeepOp>()) {
       Value source = keep.getSource();
-      if (auto type = cast<RankedTensorType>(source.getType()); type.getRank() == 4 && !isState(source) ? failed(read(source)) : failed(bringState(makerOf(source))))
+      bool areTokens = cast<RankedTensorType>(source.getType()).getRank() == 4 && !isState(source);
+      if (areTokens ? failed(read(source)) : failed(bringState(makerOf(source))))
         return failure();
       missing.remove(result);
     } else if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt}))) {

@@ -65,19 +65,15 @@ SmallVector<WrittenValue, 2> HostBuilder::resultsOfSameTokens(Value value, const
 
 /// Whether `value` is made of what `op` makes.
 static bool isMadeOf(Value value, Operation *op) {
-  llvm::SmallSetVector<Operation *, 16> left;
+  llvm::SetVector<Operation *> sources; // each once, in the order in which they are met
   auto add = [&](Value each) {
     if (Operation *source = each.getDefiningOp(); source && !source->isBeforeInBlock(op))
-      left.insert(source);
+      sources.insert(source);
   };
   add(value);
-  while (!left.empty()) {
-    Operation *source = left.pop_back_val();
-    if (source == op)
-      return true;
-    llvm::for_each(source->getOperands(), add);
-  }
-  return false;
+  for (size_t next = 0; next < sources.size(); ++next)
+    llvm::for_each(sources[next]->getOperands(), add);
+  return sources.contains(op);
 }
 
 /// The sum over the tokens of these rows, of features that rows read, too, which others want; null: there is none.
@@ -90,12 +86,15 @@ attn::ContractOp HostBuilder::stateOfSameTokens(ArrayRef<WrittenValue> outputs) 
       return nullptr;
   llvm::SmallSetVector<Value, 4> tokens = mappedTokens(value);
   for (attn::ContractOp op : value.getDefiningOp()->getBlock()->getOps<attn::ContractOp>()) {
-    if (!makesState(op) || memoryOf(op.getResult()) || groups().inUnits(op.getLhs().getDefiningOp()) || KeySums(op).heads() != shapeOf(value)[1] ||
+    if (!makesState(op) || memoryOf(op.getResult()) || groups().inUnits(op.getLhs().getDefiningOp()) ||
+        KeySums(op).heads() != shapeOf(value)[1] ||
         llvm::none_of(mappedTokens(op.getLhs()), [&](Value each) { return tokens.contains(each); }))
       continue;
     SmallVector<Operation *, 2> ops = stateOps(op);
     auto isRelated = [&](Operation *each) {
-      return llvm::any_of(outputs, [&](const WrittenValue &rows) { return isMadeOf(rows.value, each) || isMadeOf(each->getResult(0), rows.value.getDefiningOp()); });
+      return llvm::any_of(outputs, [&](const WrittenValue &rows) {
+        return isMadeOf(rows.value, each) || isMadeOf(each->getResult(0), rows.value.getDefiningOp());
+      });
     };
     if (!ops.empty() && llvm::none_of(ops, isRelated))
       return op;
@@ -103,6 +102,7 @@ attn::ContractOp HostBuilder::stateOfSameTokens(ArrayRef<WrittenValue> outputs) 
   return nullptr;
 }
 
+/// Computes rows and that sum in one kernel.
 LogicalResult HostBuilder::writeWithState(attn::ContractOp state, ArrayRef<WrittenValue> outputs) {
   OpSet reads, later;
   SmallVector<Operation *, 2> together = stateOps(state);
@@ -113,7 +113,10 @@ LogicalResult HostBuilder::writeWithState(attn::ContractOp state, ArrayRef<Writt
     if (failed(prepareOp(each, reads, later)))
       return failure();
   later.set_subtract(OpSet(together.begin(), together.end()));
-  if (failed(materializeAll(later, named)) || failed(buildStateKernel(together.front(), *this, later.empty() ? named : startProblem(), outputs)))
+  if (failed(materializeAll(later, named)))
+    return failure();
+  Problem own = later.empty() ? named : startProblem();
+  if (failed(buildStateKernel(together.front(), *this, own, outputs)))
     return failure();
   setMaterialized(together);
   for (const WrittenValue &each : outputs)
