@@ -115,7 +115,7 @@ private:
   /// The memory of an argument or result, whether computed or not; null for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
-  // Regions of terms (Planner/TermRegions.cpp).
+  // Regions of terms (Planner/TermRegions.cpp, of readouts ReadoutRegions.cpp).
   mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
   llvm::SmallVector<WrittenValue, 2> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
   // What is made of the same tokens (Planner/SameTokens.cpp).
