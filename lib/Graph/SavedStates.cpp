@@ -29,22 +29,13 @@ static attn::KeyMaximumOp maximumOf(attn::StateOp state) {
   return map && attn::isOfFeatures(map.getShift()) ? map.getShift().getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp();
 }
 
-/// Whether every plan has these features of keys as gradients have them: whatever factors cancel in the quotient, units of rows and of features.
+/// Whether every plan has these features of keys as gradients have them. Of a map with a parameter plans may drop factors that cancel in the quotient,
+/// or take other units, unless the features have units of their own.
 static bool areTheSameInPlans(Value features) {
   if (auto compress = features.getDefiningOp<attn::CompressOp>())
     features = compress.getSource();
   auto map = features.getDefiningOp<attn::MapOp>();
-  if (!map)
-    return false;
-  switch (map.getFeatureMap().getKind()) {
-  case attn::FeatureKind::Favor:
-  case attn::FeatureKind::Focused:
-    return attn::isOfFeatures(map.getShift());
-  case attn::FeatureKind::FavorRelu:
-    return false;
-  default:
-    return true;
-  }
+  return map && (!map.getParameter() || attn::isOfFeatures(map.getShift()));
 }
 
 Operation *graph::quotientOfState(attn::StateOp state) {

@@ -132,6 +132,9 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
       return failure();
   Block &block = *site.host.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();
+  bool ofState = isa<attn::StateOp>(op);
+  if (ofState && failed(bringState(op)))
+    return failure();
   SmallVector<Value> given, own;
   for (attn::SavedOp each : saved) {
     Value value = each.getComputed();
@@ -142,9 +145,7 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
       if (failed(tokens))
         return failure();
       own.push_back(tokens->memory);
-    } else if (isa<attn::StateOp>(op)) {
-      if (failed(bringState(op)))
-        return failure();
+    } else if (ofState) {
       own.push_back(memoryOf(value));
     } else if (type.getRank() == 4) {
       TileBuilder host(site.host, site.loc);

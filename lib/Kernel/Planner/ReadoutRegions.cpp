@@ -29,7 +29,8 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 
 /// One launch and no workspace, and the state never leaves the core; in return a head is the work of one program.
 LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
-  KeySums sums(op.getState().getDefiningOp());
+  auto stateOp = cast<attn::StateOp>(op.getState().getDefiningOp());
+  KeySums sums(stateOp);
   SeenKeys seen{sums.features, sums.lengths, false, {}};
   Problem problem = rowsProblem(named, outputs.front(), seen);
   int64_t heads = problem.heads(), own = sums.heads();
@@ -38,11 +39,11 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   Axis head = own == heads ? Axis::Head : Axis::SharedHead;
   Place keys{Axis::Key, head, own};
   Source inUnits, state;
-  attn::KeyMaximumOp maximum = maximumBeside(cast<attn::StateOp>(op.getState().getDefiningOp()), *this);
+  attn::KeyMaximumOp maximum = maximumBeside(stateOp, *this);
   if (maximum && !memoryOf(maximum.getResult())) {
-    inUnits = stateInFeatureUnits(maximum, op.getState().getDefiningOp<attn::StateOp>(), draft, existingKeys(draft.plan), keys);
+    inUnits = stateInFeatureUnits(maximum, stateOp, draft, existingKeys(draft.plan), keys);
     auto numbers = [&](ArrayRef<unsigned> which) { return term(terms::inTheirUnits(which), {inUnits}); };
-    state = draft.shared(op.getState().getDefiningOp()) = numbers({2, 1});
+    state = draft.shared(stateOp) = numbers({2, 1});
     for (Axis axis : {Axis::Head, Axis::SharedHead})
       draft.defineShifts(maximum.getResult(), axis, numbers({0}));
   } else {
@@ -50,9 +51,8 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   }
   Stage queries{Axis::Query, problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   Source effect = stream(queries, {terms::nothing(), {}, outputsOf(draft, outputs, {Axis::Query, Axis::Head, heads})});
-  if (head == Axis::SharedHead) {
+  if (head == Axis::SharedHead)
     effect = stream(membersOf(draft.plan, head, heads / own), {terms::nothing(), {}, {}, {effect}});
-  }
   KernelRegion region = stateKernel(draft.plan, "fused_state", head);
   region.effects = {effect};
   if (missing.contains(sums.matrix) || missing.contains(sums.sum) || kept.contains(sums.matrix))
