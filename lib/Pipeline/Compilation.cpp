@@ -34,6 +34,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -221,8 +222,8 @@ static void describeSpec(const Spec &spec, target::LibraryDescription &descripti
 
 void Compilation::limitTo(StringRef isa) {
   nativeOnly |= isa == "native";
-  if (llvm::is_contained(isas, isa) || isa == pairsIsa || isa == tilesIsa)
-    isas = {isa.str()};
+  if (llvm::is_contained(askedIsas, isa) || isa == pairsIsa || isa == tilesIsa)
+    askedIsas = {isa.str()};
 }
 
 /// Products of bf16 numbers have code of their own where a processor has such dot products.
@@ -256,41 +257,49 @@ LogicalResult Compilation::takeGradients(const std::vector<std::string> &given) 
   return success();
 }
 
-std::vector<std::string> Compilation::decideLeft() {
+std::unique_ptr<Compilation> Compilation::again(llvm::raw_ostream &messages) {
+  int status = 0;
+  std::unique_ptr<Compilation> made = parsed ? fromSpec(*parsed, sourcePath, targetName, status, messages)
+                                             : fromModule({moduleText, sourcePath}, targetName, status, messages);
+  if (made)
+    made->deviceName = deviceName, made->threadCount = threadCount;
+  return made;
+}
+
+std::vector<std::string> Compilation::decideLeft(llvm::raw_ostream &messages) {
   auto function = root->lookupSymbol<func::FuncOp>(libraryName);
   OwningOpRef<ModuleOp> terms;
   if (function && graph::savePoints(function, terms).empty() && pins().empty()) // nothing to choose
     return graph::keptAttention(function) ? std::vector<std::string>{"o", "lse"} : std::vector<std::string>();
-  int status = 0;
-  std::unique_ptr<Compilation> forward = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
-                                                : fromModule({moduleText, sourcePath}, targetName, status, errors);
+  std::unique_ptr<Compilation> forward = again(messages);
   if (!forward)
     return {};
-  forward->deviceName = deviceName, forward->threadCount = threadCount;
   ScopedDiagnosticHandler quiet(&forward->mlirContext, [](mlir::Diagnostic &) { return success(); }); // told where that pass is compiled
   return succeeded(forward->advance(Stage::Graph)) && forward->saved ? *forward->saved : std::vector<std::string>();
 }
 
 bool Compilation::hasGradients() const { return !ofGradients && (parsed ? parsed->hasGradients() : !moduleText.empty()); }
 
-std::unique_ptr<Compilation> Compilation::backward() {
-  int status = 0;
-  std::unique_ptr<Compilation> made = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
-                                             : fromModule({moduleText, sourcePath}, targetName, status, errors);
-  if (!made)
+std::unique_ptr<Compilation> Compilation::backward(llvm::raw_ostream *messages) {
+  llvm::raw_ostream &stream = messages ? *messages : errors;
+  std::unique_ptr<Compilation> made = again(stream);
+  if (!made || failed(made->takeGradients(saved ? *saved : decideLeft(stream))))
     return nullptr;
-  made->deviceName = deviceName, made->productsName = productsName, made->threadCount = threadCount;
-  if (failed(made->takeGradients(saved ? *saved : decideLeft())))
-    return nullptr;
-  made->isas = isas, made->nativeOnly = nativeOnly, made->optimize = optimize;
+  made->productsName = productsName;
+  made->askedIsas = askedIsas, made->nativeOnly = nativeOnly, made->optimize = optimize;
   return made;
 }
 
+std::vector<std::string> Compilation::chooseIsas() {
+  std::vector<std::string> chosen = askedIsas;
+  if (chosen.size() == 2 && hasPairs(*root))
+    chosen.insert(chosen.end(), {pairsIsa.str(), tilesIsa.str()});
+  return nativeOnly ? nativeInstructionSets(chosen) : chosen;
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
-  if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
-    isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
-  if (stage == Stage::Llvm && nativeOnly)
-    isas = nativeInstructionSets(isas);
+  if (stage == Stage::Llvm)
+    isas = chooseIsas();
   PassManager manager(&mlirContext);
   cpu::CpuOptions cpuOptions;
   cpuOptions.isas = isas;
@@ -307,7 +316,9 @@ LogicalResult Compilation::runStage(Stage stage) {
     cpu::buildTileToCpuPipeline(manager, cpuOptions);
     break;
   }
-  if (failed(manager.run(*root)))
+  // Once a stage: after each pass it would take more time than most of them.
+  manager.enableVerifier(false);
+  if (failed(manager.run(*root)) || failed(mlir::verify(*root)))
     return failure();
   if (stage == Stage::Graph)
     if (auto function = root->lookupSymbol<func::FuncOp>(libraryName))

@@ -18,6 +18,8 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
+#include <thread>
+
 using namespace mlir;
 using namespace attune;
 
@@ -33,18 +35,24 @@ static std::optional<LibraryModule> compileForTarget(Compilation &compilation) {
   return compilation.isGpu() ? compileWithImages(compilation) : compileForCpu(compilation);
 }
 
-/// The code of all targets; nothing, with diagnostics, if one of them fails.
-static std::optional<LibraryModule> compileForTargets(ArrayRef<std::unique_ptr<Compilation>> compilations) {
-  if (compilations.size() == 1)
-    return compileForTarget(*compilations.front());
-  // One interface for all: what the code for the first device leaves for gradients.
-  if (failed(compilations.front()->advance(Stage::Graph)))
-    return std::nullopt;
-  for (const std::unique_ptr<Compilation> &other : compilations.drop_front())
-    if (const auto &left = compilations.front()->left())
+/// One interface for all: functions leave for gradients what the code for the first device does.
+static LogicalResult agreeOnLeft(ArrayRef<Compilation *> targets) {
+  if (failed(targets.front()->advance(Stage::Graph)))
+    return failure();
+  for (Compilation *other : targets.drop_front())
+    if (const auto &left = targets.front()->left())
       other->leave(*left);
+  return success();
+}
+
+/// The code of all targets; nothing, with diagnostics, if one of them fails.
+static std::optional<LibraryModule> compileForTargets(ArrayRef<Compilation *> targets) {
+  if (targets.size() == 1)
+    return compileForTarget(*targets.front());
+  if (failed(agreeOnLeft(targets)))
+    return std::nullopt;
   std::optional<LibraryModule> library;
-  for (const std::unique_ptr<Compilation> &compilation : compilations) {
+  for (Compilation *compilation : targets) {
     std::optional<LibraryModule> code = compileForTarget(*compilation);
     if (!code)
       return std::nullopt;
@@ -56,20 +64,32 @@ static std::optional<LibraryModule> compileForTargets(ArrayRef<std::unique_ptr<C
   return library;
 }
 
-/// Adds the code of the gradients that the compilations ask for, if any do.
-static std::optional<LibraryModule> withGradients(std::optional<LibraryModule> library, ArrayRef<Compilation *> targets) {
-  if (!library || !targets.front()->hasGradients())
-    return library;
-  std::vector<std::unique_ptr<Compilation>> backward;
-  for (Compilation *each : targets) {
-    backward.push_back(each->backward());
-    if (!backward.back())
-      return std::nullopt;
-  }
-  std::optional<LibraryModule> code = compileForTargets(backward);
-  if (!code)
+/// The same with the code of the gradients that the compilations ask for, if any do. It is made beside the other, from contexts of its own.
+static std::optional<LibraryModule> compileWithGradients(ArrayRef<Compilation *> targets) {
+  if (!targets.front()->hasGradients())
+    return compileForTargets(targets);
+  if (failed(agreeOnLeft(targets)))
     return std::nullopt;
-  if (llvm::Error error = addBackward(*library, std::move(*code))) {
+  std::string said; // two do not print to one stream at a time
+  llvm::raw_string_ostream messages(said);
+  std::optional<LibraryModule> backward;
+  std::thread beside([&] {
+    std::vector<std::unique_ptr<Compilation>> made;
+    SmallVector<Compilation *> all;
+    for (Compilation *each : targets) {
+      made.push_back(each->backward(&messages));
+      if (!made.back())
+        return;
+      all.push_back(made.back().get());
+    }
+    backward = compileForTargets(all);
+  });
+  std::optional<LibraryModule> library = compileForTargets(targets);
+  beside.join();
+  targets.front()->messages() << said;
+  if (!library || !backward)
+    return std::nullopt;
+  if (llvm::Error error = addBackward(*library, std::move(*backward))) {
     targets.front()->module().emitError() << llvm::toString(std::move(error));
     return std::nullopt;
   }
@@ -91,7 +111,7 @@ static LogicalResult write(std::optional<LibraryModule> code, Compilation &compi
 }
 
 LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
-  return write(withGradients(compileForTarget(compilation), &compilation), compilation, libraryPath, headerPath);
+  return write(compileWithGradients(&compilation), compilation, libraryPath, headerPath);
 }
 
 LogicalResult attune::writeLibrary(ArrayRef<std::unique_ptr<Compilation>> targets, StringRef libraryPath,
@@ -99,7 +119,7 @@ LogicalResult attune::writeLibrary(ArrayRef<std::unique_ptr<Compilation>> target
   SmallVector<Compilation *> all;
   for (const std::unique_ptr<Compilation> &each : targets)
     all.push_back(each.get());
-  return write(withGradients(compileForTargets(targets), all), *targets.front(), libraryPath, headerPath);
+  return write(compileWithGradients(all), *targets.front(), libraryPath, headerPath);
 }
 
 llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {

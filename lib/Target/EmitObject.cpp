@@ -71,13 +71,11 @@ void prepareModule(Module &module, const TargetMachine &machine) {
 /// AddressSanitizer's library themselves.
 bool checksAddresses() { return sys::Process::GetEnv("ATTUNE_SANITIZE") == "address"; }
 
-/// Kernels come vectorised, unrolled and inlined as their schedule says: what is left is to clean up. This takes half as long as LLVM's
-/// pipeline for -O2, most of whose passes find nothing (docs/Rationale/CpuLowering.md).
+/// Kernels come vectorised, unrolled, inlined and with few branches, as their schedule says: what is left is to clean up. This takes a quarter as
+/// long as LLVM's pipeline for -O2, most of whose passes find nothing (docs/Rationale/CpuLowering.md).
 constexpr StringLiteral cleanUp =
     "globaldce," // before any work on what is not needed
-    "function(sroa<modify-cfg>,early-cse),ipsccp,"
-    "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm),"
-    "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>,gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg)),"
+    "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse<memssa>,simplifycfg)),"
     "globaldce";
 
 /// The last pass sees what is left to execute.

@@ -16,10 +16,12 @@
 #include "attune/Target/EmitParts.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -82,19 +84,50 @@ void leaveOut(Module &module, ArrayRef<StringSet<>> parts) {
       }
 }
 
+/// Reads the bodies of functions that others see, and of those that these name; what nobody names is left as a declaration.
+Error readNeeded(Module &module) {
+  SmallVector<Value *> named;
+  for (GlobalObject &object : module.global_objects())
+    if (!object.isDeclaration() && !object.hasLocalLinkage())
+      named.push_back(&object);
+  SmallPtrSet<Value *, 32> seen(named.begin(), named.end());
+  auto nameAll = [&](User &user) {
+    for (Value *operand : user.operands())
+      if (isa<Constant>(operand) && seen.insert(operand).second)
+        named.push_back(operand);
+  };
+  while (!named.empty()) {
+    auto *user = cast<User>(named.pop_back_val());
+    nameAll(*user); // of a constant, or of a variable: its initial value
+    if (auto *function = dyn_cast<Function>(user)) {
+      if (Error error = function->materialize())
+        return error;
+      for (Instruction &instruction : instructions(*function))
+        nameAll(instruction);
+    }
+  }
+  for (Function &function : module)
+    if (function.isMaterializable())
+      function.deleteBody();
+  return Error::success();
+}
+
 using Object = SmallVector<char, 0>;
 
 /// One part: index of a variant, or the number of variants for the part with the descriptor.
 Expected<Object> emitPart(StringRef bitcode, ArrayRef<StringSet<>> variants, size_t index,
                           const ObjectOptions &options) {
   LLVMContext context;
-  Expected<std::unique_ptr<Module>> module = parseBitcodeFile(MemoryBufferRef(bitcode, "library"), context);
+  // Most of the module is other parts'.
+  Expected<std::unique_ptr<Module>> module = getLazyBitcodeModule(MemoryBufferRef(bitcode, "library"), context);
   if (!module)
     return module.takeError();
   if (index < variants.size())
     keepOnly(**module, variants[index]);
   else
     leaveOut(**module, variants);
+  if (Error error = readNeeded(**module))
+    return std::move(error);
   return emitObject(**module, options);
 }
 

@@ -85,8 +85,8 @@ public:
   bool hasGradients() const;
 
   /// A compilation of those by the same options, of the library NAME_backward; null after a message, as where something has no gradient. It takes what
-  /// this function leaves for it.
-  std::unique_ptr<Compilation> backward();
+  /// this function leaves for it, and prints to `messages`, or where this one does.
+  std::unique_ptr<Compilation> backward(llvm::raw_ostream *messages = nullptr);
 
   /// LLVM generates code for a CPU as it comes, for tests of many specs.
   void leaveUnoptimized() { optimize = false; }
@@ -115,10 +115,13 @@ public:
   /// The names of the attn function's arguments, in their order; from stage Tile on.
   llvm::ArrayRef<std::string> argumentNames() const { return names; }
 
-  /// What code for a CPU is made for, the least first.
+  /// What code for a CPU is made for, the least first; from stage Llvm on.
   llvm::ArrayRef<std::string> instructionSets() const { return isas; }
 
   bool isOptimized() const { return optimize; }
+
+  /// Where diagnostics go.
+  llvm::raw_ostream &messages() { return errors; }
 
   /// The forms that the spec pins, as "law:form".
   std::vector<std::string> pins() const;
@@ -133,7 +136,11 @@ private:
   mlir::LogicalResult describe();
   mlir::LogicalResult takeGradients(const std::vector<std::string> &given);
   /// What the function leaves, by its plan.
-  std::vector<std::string> decideLeft();
+  std::vector<std::string> decideLeft(llvm::raw_ostream &messages);
+  /// What code is made for, of what is asked.
+  std::vector<std::string> chooseIsas();
+  /// What was opened again, as it was.
+  std::unique_ptr<Compilation> again(llvm::raw_ostream &messages);
 
   llvm::raw_ostream &errors;
   std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync", moduleText;
@@ -144,7 +151,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> root;
   target::LibraryDescription description;
   std::optional<std::vector<std::string>> saved; ///< what is left for gradients, once that is known
-  std::vector<std::string> names, isas = {"avx2", "avx512"};
+  std::vector<std::string> names, askedIsas = {"avx2", "avx512"}, isas;
   Stage at = Stage::Attn;
   int64_t threadCount = 0, planPlace = 0;
   bool dumpedFirst = false, optimize = true, ofGradients = false, nativeOnly = false;
