@@ -141,7 +141,7 @@ def head(point, mechanism):
     if kind == "softmax":
         products = pairs(point, cpu_operations.window_tokens(mechanism) or keys, d, d)
     elif kind == "effatt":
-        products = states(point, keys, d, d)
+        products = states(point, keys, d, d, left=True)
     else:
         products = {"kernel": kernel, "polysketch": polysketch, "eva": eva, "agent": agent}[kind](point, mechanism, keys)
     return products + compressed + (9 * point.n * d if "lepe" in mechanism else 0)

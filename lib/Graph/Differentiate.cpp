@@ -250,16 +250,22 @@ static FailureOr<SmallVector<Value>> namedGradients(func::FuncOp function, Array
   return results;
 }
 
+/// Whether features are made by numbers that come along with their state: units, or the logarithms of sums.
+static bool readsNumbersOfFeatures(Operation *features) {
+  auto map = dyn_cast_or_null<attn::MapOp>(features);
+  return (map && map.getShift()) || isa_and_present<attn::SequenceWeightsOp>(features);
+}
+
 /// Reads what the forward pass has left in place of what is computed again. Of what a state is made of, which is not run where that is given, others
 /// have a map of their own.
 static void readSaved(func::FuncOp backward, const graph::SavePoint &point) {
   OpBuilder builder(backward.getContext());
   llvm::SmallPtrSet<Operation *, 4> own{point.op};
-  if (auto map = isa<attn::StateOp>(point.op) ? point.op->getOperand(0).getDefiningOp<attn::MapOp>() : attn::MapOp();
-      map && map.getShift() && !map->hasOneUse()) {
-    builder.setInsertionPointAfter(map);
-    map.getResult().replaceAllUsesExcept(builder.clone(*map)->getResult(0), point.op);
-    own.insert(map);
+  Operation *features = isa<attn::StateOp>(point.op) ? point.op->getOperand(0).getDefiningOp() : nullptr;
+  if (readsNumbersOfFeatures(features) && !features->hasOneUse()) {
+    builder.setInsertionPointAfter(features);
+    features->getResult(0).replaceAllUsesExcept(builder.clone(*features)->getResult(0), point.op);
+    own.insert(features);
   }
   builder.setInsertionPointAfter(point.op);
   for (auto [name, value] : llvm::zip_equal(point.names, point.values)) {
@@ -317,6 +323,12 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   return backward;
 }
 
+/// A run may give the logarithms of sums over the sequence.
+static void splitSequenceSoftmaxes(Block &body) {
+  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SequenceSoftmaxOp>()))
+    softmax.replaceByWeights();
+}
+
 /// The forward pass in terms that have gradients.
 static LogicalResult bringToTerms(Block &body, bool linear) {
   if (failed(decomposeMechanisms(body, linear)))
@@ -325,6 +337,7 @@ static LogicalResult bringToTerms(Block &body, bool linear) {
     graph::shiftFeatures(body);
   raiseSoftmax(body);
   askForSums(body);
+  splitSequenceSoftmaxes(body);
   steadyQueries(body);
   return success();
 }

@@ -19,7 +19,7 @@ using namespace attune;
 
 static constexpr StringLiteral nameAttr = "attn.name";
 
-static bool hasSums(Operation *op) { return isa_and_present<attn::SoftmaxOp, attn::EvaOp, attn::EvaMixOp>(op); }
+static bool hasSums(Operation *op) { return isa_and_present<attn::SoftmaxOp, attn::EvaOp, attn::EvaMixOp, attn::AgentOp>(op); }
 
 Operation *graph::keptAttention(func::FuncOp function) {
   if (auto allowed = function->getAttrOfType<ArrayAttr>("attn.allow"); allowed && !allowed.empty())
@@ -241,7 +241,7 @@ static void returnKept(func::FuncOp plan, Value value, StringRef name, bool isKe
 
 /// Has the plan return the state of its keys, if names are of that.
 static void keepState(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
-  if (llvm::none_of(names, [](StringRef name) { return name == "state" || name == "sum" || name == "maximum"; }))
+  if (llvm::none_of(names, [](StringRef name) { return llvm::is_contained({"state", "sum", "maximum", "feature_lse"}, name); }))
     return;
   FailureOr<OwningOpRef<ModuleOp>> terms = graph::forwardTerms(original);
   if (failed(terms))

@@ -71,9 +71,10 @@ void Selector::findSaved() {
 double Selector::secondsOf(Operation *op, unsigned candidate, int64_t length) {
   SmallVector<Operation *> ops = opsOfAttentions(*candidates[candidate].function);
   Operation *root = isa<attn::StateOp>(op) ? quotientOfState(cast<attn::StateOp>(op)) : op;
+  bool ofState = isa<attn::StateOp, attn::EffattOp>(op);
   double seconds = 0;
   for (const PricedKernel &kernel : metric.kernels(candidates[candidate].priced, lengths->sizesAt(length)))
-    if (llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == root; }) && (root == op || kernel.kernel.kernel != "readout"))
+    if (llvm::any_of(kernel.attentions, [&](size_t place) { return ops[place] == root; }) && !(ofState && kernel.kernel.kernel == "readout"))
       seconds += kernel.price.seconds();
   return seconds;
 }

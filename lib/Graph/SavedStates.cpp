@@ -8,6 +8,10 @@
 //
 //   S = φ(K)ᵀ V,  z = φ(K)ᵀ 1,  and  M_f = max_j ln φ(K)_jf  where features stand in units of their largest ones (FeatureUnits.cpp)
 //
+// or of EFFATT, whose features are divided by their sums,
+//
+//   S = softmax_j(K)ᵀ V  and  L_f = ln Σ_j e^{K_jf}
+//
 // Without a mask that is all which gradients need of a pass over the keys: m (dv + 2) numbers a head, whatever the length. The kernel that makes the
 // state of a plan stores these, too, whose features take the same units.
 //
@@ -38,6 +42,12 @@ static bool areTheSameInPlans(Value features) {
   return map && (!map.getParameter() || attn::isOfFeatures(map.getShift()));
 }
 
+/// The logarithms of the sums that the features of a state are divided by; null: these are no softmax over the sequence.
+static attn::SequenceLseOp lseOf(attn::StateOp state) {
+  auto weights = state.getFeatures().getDefiningOp<attn::SequenceWeightsOp>();
+  return weights ? weights.getLse().getDefiningOp<attn::SequenceLseOp>() : attn::SequenceLseOp();
+}
+
 Operation *graph::quotientOfState(attn::StateOp state) {
   auto readout = state.getState().hasOneUse() ? dyn_cast<attn::ReadoutOp>(*state.getState().user_begin()) : attn::ReadoutOp();
   return readout && readout.getNumerator().hasOneUse() ? *readout.getNumerator().user_begin() : nullptr;
@@ -47,7 +57,14 @@ std::optional<graph::SavePoint> graph::statePoint(func::FuncOp function) {
   if (auto allowed = function->getAttrOfType<ArrayAttr>("attn.allow"); allowed && !allowed.empty())
     return std::nullopt;
   SmallVector<attn::StateOp> all(function.getOps<attn::StateOp>());
-  if (all.size() != 1 || all.front().getSum().use_empty() || !areTheSameInPlans(all.front().getFeatures()))
+  if (all.size() != 1)
+    return std::nullopt;
+  if (attn::SequenceLseOp lse = lseOf(all.front())) {
+    SavePoint point(all.front(), {"state"});
+    point.names.push_back("feature_lse"), point.values.push_back(lse.getResult());
+    return point;
+  }
+  if (all.front().getSum().use_empty() || !areTheSameInPlans(all.front().getFeatures()))
     return std::nullopt;
   SavePoint point(all.front(), {"state", "sum"});
   if (attn::KeyMaximumOp maximum = maximumOf(all.front()))
@@ -59,7 +76,15 @@ std::optional<graph::SavePoint> graph::statePoint(func::FuncOp function) {
 /// by the map's parameter already.
 static bool mayTakeUnits(attn::MapOp map) { return !attn::isMappedAlone(map) && !attn::isFolded(map.getSource()); }
 
-attn::StateOp graph::storedState(func::FuncOp plan, const SavePoint &wanted) {
+/// The only EFFATT of a plan; null: it has none, or more.
+static attn::EffattOp effattOf(func::FuncOp plan) {
+  SmallVector<attn::EffattOp> all(plan.getOps<attn::EffattOp>());
+  return all.size() == 1 && llvm::is_contained(graph::opsOfAttentions(plan), all.front()) ? all.front() : attn::EffattOp();
+}
+
+Operation *graph::storedState(func::FuncOp plan, const SavePoint &wanted) {
+  if (lseOf(cast<attn::StateOp>(wanted.op)))
+    return effattOf(plan);
   SmallVector<attn::StateOp> all(plan.getOps<attn::StateOp>());
   Operation *quotient = all.size() == 1 ? quotientOfState(all.front()) : nullptr;
   if (!quotient || !llvm::is_contained(opsOfAttentions(plan), quotient))
@@ -70,11 +95,31 @@ attn::StateOp graph::storedState(func::FuncOp plan, const SavePoint &wanted) {
   bool inUnits = own && maximumOf(cast<attn::StateOp>(own->op));
   if (inUnits && !llvm::all_of(plan.getOps<attn::MapOp>(), mayTakeUnits))
     return nullptr;
-  return own && inUnits == static_cast<bool>(maximumOf(cast<attn::StateOp>(wanted.op))) ? all.front() : attn::StateOp();
+  return own && inUnits == static_cast<bool>(maximumOf(cast<attn::StateOp>(wanted.op))) ? all.front() : nullptr;
+}
+
+/// EFFATT with what it leaves among its results.
+static graph::SavePoint leftOf(attn::EffattOp op, const graph::SavePoint &wanted) {
+  if (!op.getState()) {
+    OpBuilder builder(op);
+    SmallVector<Type> left = llvm::map_to_vector(wanted.values, [](Value value) { return value.getType(); });
+    auto result = attn::EffattOp::create(builder, op.getLoc(), op.getOutput().getType(), left, op.getQuery(), op.getKey(), op.getValue(), op.getLengths());
+    result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    op.getOutput().replaceAllUsesWith(result.getOutput());
+    op.erase();
+    op = result;
+  }
+  graph::SavePoint point = wanted;
+  point.op = op;
+  point.values = {op.getState(), op.getLse()};
+  return point;
 }
 
 graph::SavePoint graph::stateInPlan(func::FuncOp plan, const SavePoint &wanted, OpBuilder &builder, IRMapping &mapping) {
-  if (storedState(plan, wanted)) {
+  Operation *stored = storedState(plan, wanted);
+  if (auto effatt = dyn_cast_or_null<attn::EffattOp>(stored))
+    return leftOf(effatt, wanted);
+  if (stored) {
     shiftFeatures(plan.getBody().front());
     return *statePoint(plan);
   }

@@ -17,8 +17,8 @@ namespace attune::graph {
 /// The quotient that a plan has of the rows that read a state; null if others read it.
 mlir::Operation *quotientOfState(attn::StateOp state);
 
-/// The state of a plan whose kernels can store what `wanted` is in the function's terms; null: there is none.
-attn::StateOp storedState(mlir::func::FuncOp plan, const SavePoint &wanted);
+/// The op of a plan, attn.state or attn.effatt, whose kernels can store what `wanted` is in the function's terms; null: there is none.
+mlir::Operation *storedState(mlir::func::FuncOp plan, const SavePoint &wanted);
 
 /// The op with all that it reads, behind what the plan has; what the plan stores is read there.
 mlir::Operation *cloneWithOperands(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &mapping);

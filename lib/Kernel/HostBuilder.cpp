@@ -179,7 +179,7 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
   double scale = op.getScale().convertToDouble();
   if (failed(buildKernel(softmaxRegion(inner, scale))))
     return failure();
-  return buildKernel(softmaxRegion(outer, scale));
+  return buildKernel(softmaxRegion(outer, scale, placeSums(op.getLse(), op.getQuery())));
 }
 
 Output HostBuilder::outputOf(Value value) const {

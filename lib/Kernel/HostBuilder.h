@@ -93,8 +93,8 @@ public:
   /// A workspace for features of tokens, as many as `source` has.
   Tokens allocateRows(mlir::Value source, int64_t heads, int64_t columns);
   StateMemory allocateState(const KeySums &sums, const RegionDraft *slices = nullptr);
-  /// EFFATT's means of values, which are no value of the function.
-  mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+  /// What queries read of EFFATT: its result, where it has that, or else a workspace.
+  mlir::Value allocateMeans(attn::EffattOp op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
   /// Numbers of the rows of `rows` and so many heads, which an op is the sum of.
   mlir::Value allocateSums(mlir::Operation *op, mlir::Value rows, int64_t heads, attn::WindowAttr window);
   /// What each entry and head adds to the gradient of a map's parameter, of as many heads as `rows` has.
@@ -119,7 +119,7 @@ private:
   mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
   llvm::SmallVector<WrittenValue, 2> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
   // What is made of the same tokens (Planner/SameTokens.cpp).
-  bool isOfOwnTokens(mlir::Value value) const;
+  bool isOfTokens(mlir::Value value, mlir::Value lengths) const;
   llvm::SmallVector<WrittenValue, 2> resultsOfSameTokens(mlir::Value value, const Output &output) const;
   attn::ContractOp stateOfSameTokens(llvm::ArrayRef<WrittenValue> outputs) const;
   mlir::LogicalResult writeWithState(attn::ContractOp state, llvm::ArrayRef<WrittenValue> outputs);
@@ -135,7 +135,7 @@ private:
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   mlir::LogicalResult materializeAll(const OpSet &ops, const Problem &named);
   void setMaterialized(llvm::ArrayRef<mlir::Operation *> together);
-  mlir::LogicalResult writeExistingRows(const Problem &named, const WrittenValue &written, mlir::Value lengths, OpSet reads);
+  mlir::LogicalResult writeExistingRows(const Problem &named, llvm::ArrayRef<WrittenValue> outputs, mlir::Value lengths, OpSet reads);
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeReadoutGradient(const Problem &named, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,

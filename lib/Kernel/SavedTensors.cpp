@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 #include "Planner/MapRule.h"
+#include "Planner/StateRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/MapVector.h"
@@ -76,11 +77,15 @@ bool HostBuilder::isStoredFor(Value value, Value result) const {
   return either && either.getGiven() == result;
 }
 
-/// The op whose kernels make a value: of the units of a state, which come along, that of the state.
+/// The op whose kernels make a value: of the units of a state, or the logarithms of its sums, that of the state, which is made with them or of them.
 static Operation *makerOf(Value value) {
+  attn::StateOp state;
   if (auto maximum = value.getDefiningOp<attn::KeyMaximumOp>())
-    if (attn::StateOp state = stateBesideMaximum(maximum))
-      return state;
+    state = stateBesideMaximum(maximum);
+  else if (auto lse = value.getDefiningOp<attn::SequenceLseOp>())
+    state = stateOfWeights(lse);
+  if (state)
+    return state;
   return value.getDefiningOp();
 }
 
@@ -132,7 +137,7 @@ LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
       return failure();
   Block &block = *site.host.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();
-  bool ofState = isa<attn::StateOp>(op);
+  bool ofState = isa<attn::StateOp, attn::SequenceLseOp>(op);
   if (ofState && failed(bringState(op)))
     return failure();
   SmallVector<Value> given, own;

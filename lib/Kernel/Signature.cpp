@@ -167,7 +167,7 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
       {"final_scale", "b.."}, {"position", "b"}, {"final_position", "b"}, {"state.s", "b..."}, {"state.z", "b.."}, {"state.scale", "b.."},
       {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"},
       {"state.scale", "b."}, {"final_state.scale", "b."}, {"state.k", "b..."}, {"state.v", "b..."}, {"final_state.k", "b..."},
-      {"final_state.v", "b..."}, {"saved.state", "b..."}, {"saved.sum", "b.."}, {"saved.maximum", "b.."}, {"saved.o", "b.q."}, {"saved.lse", "b.q"}};
+      {"final_state.v", "b..."}, {"saved.state", "b..."}, {"saved.sum", "b.."}, {"saved.maximum", "b.."}, {"saved.feature_lse", "b.."}, {"saved.o", "b.q."}, {"saved.lse", "b.q"}};
   for (auto [known, dims] : rows)
     if (known == inItsPart(name) && static_cast<int64_t>(dims.size()) == tensor.getRank())
       return dims.str();

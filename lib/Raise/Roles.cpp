@@ -259,8 +259,8 @@ Value attune::raise::buildEfficient(OpBuilder &builder, Terms &terms, const Soft
     if (from.causal || from.window)
       return refusal.because("expected efficient attention over all keys, but got causal order or windows", match.root),
              Value();
-    return attn::EffattOp::create(builder, match.root.getLoc(), from.type, from.query, from.key, from.value,
-                                  from.lengths);
+    return attn::EffattOp::create(builder, match.root.getLoc(), from.type, /*left=*/TypeRange(), from.query, from.key, from.value, from.lengths)
+        .getOutput();
   });
 }
 

@@ -34,22 +34,63 @@ static LogicalResult evalPool(AttnFrame &frame, attn::PoolOp op) {
   return success();
 }
 
+/// Of every feature, with the number of tokens that exist.
+static LogicalResult forEachFeature(AttnFrame &frame, Operation *op, Value source, Value lengths,
+                                    function_ref<void(int64_t b, int64_t h, int64_t f, int64_t length)> of) {
+  const Array &x = frame[source];
+  FailureOr<std::vector<int64_t>> existing = readLengths(frame, op, lengths, x.size(0), x.size(2));
+  if (failed(existing))
+    return failure();
+  for (int64_t b = 0; b < x.size(0); ++b)
+    for (int64_t h = 0; h < x.size(1); ++h)
+      for (int64_t f = 0; f < x.size(3); ++f)
+        of(b, h, f, (*existing)[b]);
+  return success();
+}
+
 static LogicalResult evalSequenceSoftmax(AttnFrame &frame, attn::SequenceSoftmaxOp op) {
   const Array &source = frame[op.getSource()];
-  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), source.size(2));
-  if (failed(lengths))
+  Array result(source.shape());
+  auto normalize = [&](int64_t b, int64_t h, int64_t f, int64_t length) {
+    std::vector<double> weights;
+    for (int64_t t = 0; t < length; ++t)
+      weights.push_back(source({b, h, t, f}));
+    softmaxInPlace(weights);
+    for (int64_t t = 0; t < length; ++t)
+      result({b, h, t, f}) = weights[t];
+  };
+  if (failed(forEachFeature(frame, op, op.getSource(), op.getLengths(), normalize)))
+    return failure();
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalSequenceLse(AttnFrame &frame, attn::SequenceLseOp op) {
+  const Array &source = frame[op.getSource()];
+  Array result({source.size(0), source.size(1), source.size(3)});
+  auto sumUp = [&](int64_t b, int64_t h, int64_t f, int64_t length) {
+    std::vector<double> logits;
+    for (int64_t t = 0; t < length; ++t)
+      logits.push_back(source({b, h, t, f}));
+    result({b, h, f}) = length == 0 ? std::numeric_limits<double>::infinity() : softmaxInPlace(logits);
+  };
+  if (failed(forEachFeature(frame, op, op.getSource(), op.getLengths(), sumUp)))
+    return failure();
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalSequenceWeights(AttnFrame &frame, attn::SequenceWeightsOp op) {
+  const Array &source = frame[op.getSource()], &lse = frame[op.getLse()];
+  if (failed(expectShape(op, "lse", lse, {source.size(0), source.size(1), source.size(3)})))
     return failure();
   Array result(source.shape());
-  for (int64_t b = 0; b < source.size(0); ++b)
-    for (int64_t h = 0; h < source.size(1); ++h)
-      for (int64_t f = 0; f < source.size(3); ++f) {
-        std::vector<double> weights;
-        for (int64_t t = 0; t < (*lengths)[b]; ++t)
-          weights.push_back(source({b, h, t, f}));
-        softmaxInPlace(weights);
-        for (int64_t t = 0; t < (*lengths)[b]; ++t)
-          result({b, h, t, f}) = weights[t];
-      }
+  auto weigh = [&](int64_t b, int64_t h, int64_t f, int64_t length) {
+    for (int64_t t = 0; t < length; ++t)
+      result({b, h, t, f}) = std::exp(source({b, h, t, f}) - lse({b, h, f}));
+  };
+  if (failed(forEachFeature(frame, op, op.getSource(), op.getLengths(), weigh)))
+    return failure();
   frame.set(op.getResult(), std::move(result));
   return success();
 }
@@ -139,5 +180,5 @@ static LogicalResult evalMix(AttnFrame &frame, attn::EvaMixOp op) {
 }
 
 void attune::reference::addBlockedTerms(Evaluators &all) {
-  all.add(evalPool, evalSequenceSoftmax, evalSummaries, evalMix);
+  all.add(evalPool, evalSequenceSoftmax, evalSequenceLse, evalSequenceWeights, evalSummaries, evalMix);
 }

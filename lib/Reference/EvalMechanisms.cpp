@@ -136,7 +136,12 @@ static LogicalResult evalEffatt(AttnFrame &frame, attn::EffattOp op) {
   AttentionInputs inputs = inputsOf(frame, op, false);
   if (failed(check(op, inputs.problem())))
     return failure();
-  frame.set(op.getOutput(), efficientAttention(inputs), chosenOf(inputs));
+  EffattState left;
+  frame.set(op.getOutput(), efficientAttention(inputs, &left), chosenOf(inputs));
+  if (op.getState()) {
+    frame.set(op.getState(), std::move(left.state));
+    frame.set(op.getLse(), std::move(left.lse));
+  }
   return success();
 }
 
@@ -145,7 +150,10 @@ static LogicalResult evalAgent(AttnFrame &frame, attn::AgentOp op) {
   auto agents = static_cast<int64_t>(op.getAgents());
   if (failed(checkAll(op, inputs, [&] { return agentProblem(inputs, agents); })))
     return failure();
-  frame.set(op.getOutput(), agentAttention(inputs, agents, op.getScale().convertToDouble()), chosenOf(inputs));
+  Array lse;
+  frame.set(op.getOutput(), agentAttention(inputs, agents, op.getScale().convertToDouble(), &lse), chosenOf(inputs));
+  if (op.getLse())
+    frame.set(op.getLse(), std::move(lse), chosenOf(inputs));
   return success();
 }
 

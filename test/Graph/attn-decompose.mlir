@@ -184,6 +184,17 @@ func.func @effatt(%q: !x, %k: !kv, %v: !kv, %l: !l) -> !x {
   return %o : !x
 }
 
+// CHECK-LABEL: func.func @effatt_left
+// CHECK:         %[[L:.*]] = attn.sequence_lse %arg1
+// CHECK-NEXT:    %[[B:.*]] = attn.sequence_weights %arg1 lse(%[[L]] :
+// CHECK-NEXT:    %[[S:.*]], %{{.*}} = attn.state %[[B]], %arg2
+// CHECK:         %[[O:.*]] = attn.normalize
+// CHECK-NEXT:    return %[[O]], %[[S]], %[[L]]
+func.func @effatt_left(%q: !x, %k: !kv, %v: !kv) -> (!x, tensor<1x2x8x8xf32>, tensor<1x2x8xf32>) {
+  %o, %left:2 = attn.effatt %q, %k, %v : !x, !kv, !kv -> !x, left tensor<1x2x8x8xf32>, tensor<1x2x8xf32>
+  return %o, %left#0, %left#1 : !x, tensor<1x2x8x8xf32>, tensor<1x2x8xf32>
+}
+
 // CHECK-LABEL: func.func @agent
 // CHECK-NEXT:    %[[A:.*]] = attn.pool %arg0 {count = 3 : i64}
 // CHECK-NEXT:    %[[M:.*]], %[[L:.*]], %[[C:.*]] = attn.softmax_partial %[[A]], %arg1, %arg2 lengths(%arg3 : tensor<1xi32>)

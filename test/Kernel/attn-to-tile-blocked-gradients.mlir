@@ -4,7 +4,8 @@
 // CHECK-LABEL: region @effatt_backward_state grid(batch, head)
 // CHECK:           carry state(
 // CHECK:         [[L:%.*]] = log_sums(
-// CHECK:         output [[L]] to workspace0[batch, head, 0 : 16]
+// CHECK-NEXT:    [[N:%.*]] = scale([[L]])
+// CHECK:         output [[N]] to workspace0[batch, head, 0 : 16]
 // CHECK:         [[S:%.*]] = state_mean(
 // CHECK:         output [[S]] to workspace1[batch, head, 0 : 16, 0 : 16]
 // CHECK-LABEL: region @effatt_backward_2_tokens_state grid(batch, head)

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-to-linalg -cse -canonicalize | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-to-linalg | FileCheck %s --check-prefix=ALL
 // RUN: %python %S/Inputs/run_linalg.py %s | FileCheck %s --check-prefix=EQUAL
-// EQUAL-COUNT-8: equal: {{.*}} (terms)
+// EQUAL-COUNT-11: equal: {{.*}} (terms)
 
 // No op of attn is left.
 // ALL-NOT: attn.
@@ -105,5 +105,32 @@ func.func @squares(%q: tensor<1x2x5x3xf32>, %k: tensor<1x2x6x3xf32>, %v: tensor<
 // CHECK: math.log
 func.func @eva_sums(%q: tensor<1x4x12x3xf32>, %k: tensor<1x2x12x3xf32>, %v: tensor<1x2x12x4xf32>) -> tensor<1x4x12xf32> {
   %o, %l = attn.eva %q, %k, %v {chunk = 3 : i64, local = 6 : i64, mu_weight = 0.5 : f64, scale = 0.5 : f64} : tensor<1x4x12x3xf32>, tensor<1x2x12x3xf32>, tensor<1x2x12x4xf32> -> tensor<1x4x12x4xf32>, lse tensor<1x4x12xf32>
+  return %l : tensor<1x4x12xf32>
+}
+
+// -----
+
+// What EFFATT leaves, by the logarithms of its sums, and what agents do.
+
+// CHECK-LABEL: func.func @effatt_state
+// CHECK: math.log
+func.func @effatt_state(%q: tensor<1x4x5x3xf32>, %k: tensor<1x2x7x3xf32>, %v: tensor<1x2x7x4xf32>) -> tensor<1x2x3x4xf32> {
+  %o, %left:2 = attn.effatt %q, %k, %v : tensor<1x4x5x3xf32>, tensor<1x2x7x3xf32>, tensor<1x2x7x4xf32> -> tensor<1x4x5x4xf32>, left tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
+  return %left#0 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sequence_lse
+func.func @sequence_lse(%k: tensor<1x2x7x3xf32>) -> tensor<1x2x3xf32> {
+  %l = attn.sequence_lse %k : tensor<1x2x7x3xf32> -> tensor<1x2x3xf32>
+  return %l : tensor<1x2x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @agent_sums
+func.func @agent_sums(%q: tensor<1x4x12x3xf32>, %k: tensor<1x2x7x3xf32>, %v: tensor<1x2x7x4xf32>) -> tensor<1x4x12xf32> {
+  %o, %l = attn.agent %q, %k, %v {agents = 3 : i64, scale = 0.5 : f64} : tensor<1x4x12x3xf32>, tensor<1x2x7x3xf32>, tensor<1x2x7x4xf32> -> tensor<1x4x12x4xf32>, lse tensor<1x4x12xf32>
   return %l : tensor<1x4x12xf32>
 }

@@ -19,9 +19,10 @@ def Attn_EffattOp : Attn_Op<"effatt", [
 
     The softmax over features is of each query, that over keys of each feature, over the keys that exist; with none of them
     the output is 0 ("Efficient Attention"; ELFATT's global part). The weights of a row add up to 1 by themselves. No
-    scale, not causal: the softmax over keys sees all of them.
+    scale, not causal: the softmax over keys sees all of them. Two more results, for gradients, are what queries read, Σ_j softmax_j(k_·f) v_jᵀ, and
+    `attn.sequence_lse` of the keys.
 
-    Constraints: A1 … A3.
+    Constraints: A1 … A3; A106: no more results, or these two, [batch, G, d, dv] and [batch, G, d].
 
     ```mlir
     %o = attn.effatt %q, %k, %v : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
@@ -29,10 +30,15 @@ def Attn_EffattOp : Attn_Op<"effatt", [
   }];
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths);
-  let results = (outs Attn_Tokens:$output);
+  let results = (outs Attn_Tokens:$output, Variadic<AnyTypeOf<[Attn_F32x3, Attn_F32x4]>>:$left);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `left` type($left)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// What queries read, [batch, G, d, dv], and the logarithms of its sums, [batch, G, d]; null: nobody wants them.
+    ::mlir::Value getState() { return getLeft().empty() ? ::mlir::Value() : getLeft()[0]; }
+    ::mlir::Value getLse() { return getLeft().empty() ? ::mlir::Value() : getLeft()[1]; }
   }];
 }
 
@@ -44,9 +50,10 @@ def Attn_AgentOp : Attn_Op<"agent", [
         o = softmax(scale · Q Aᵀ) softmax(scale · A Kᵀ) V,   A_c = the mean of the c-th of `agents` equal runs of queries
 
     ("Agent Attention", without biases and convolution). All queries count in A, and the inner softmax runs over the
-    keys that exist; with none of them the output is 0. Not causal: an agent mixes queries of all places.
+    keys that exist; with none of them the output is 0. Not causal: an agent mixes queries of all places. A second result has the logarithms of the
+    sums of the outer softmax's exponentials, a row's over the agents.
 
-    Constraints: A1 … A4; A34: agents ≥ 1 divides n.
+    Constraints: A1 … A4; A5: lse is [batch, H, n]; A34: agents ≥ 1 divides n.
 
     ```mlir
     %o = attn.agent %q, %k, %v {agents = 16 : i64, scale = 1.250000e-01 : f64} : tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32> -> tensor<2x4x128x64xf32>
@@ -55,10 +62,10 @@ def Attn_AgentOp : Attn_Op<"agent", [
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        I64Attr:$agents, F64Attr:$scale);
-  let results = (outs Attn_Tokens:$output);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `lse` type($lse)^)?
   }];
 }
 
@@ -143,6 +150,50 @@ def Attn_SequenceSoftmaxOp : Attn_Op<"sequence_softmax", [Attn_Differentiable]> 
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
     $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Puts `attn.sequence_weights` of `attn.sequence_lse` in the place of this op.
+    SequenceWeightsOp replaceByWeights();
+  }];
+}
+
+def Attn_SequenceLseOp : Attn_Op<"sequence_lse", [Attn_Differentiable]> {
+  let summary = "The logarithms of sums over the sequence, feature by feature";
+  let description = [{
+        result[b, g, f] = ln Σ_{t < lengths[b]} e^{source[b, g, t, f]},   ∞ where no token exists
+
+    `attn.sequence_weights` of them are `attn.sequence_softmax`. What a token that does not exist holds reaches nothing.
+
+    Constraints: A3; A107: the result is [batch, G, d] of a source [batch, G, N, d].
+
+    ```mlir
+    %l = attn.sequence_lse %k : tensor<2x4x200x64xf32> -> tensor<2x4x64xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x3:$result);
+  let assemblyFormat = [{
+    $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+}
+
+def Attn_SequenceWeightsOp : Attn_Op<"sequence_weights", [Attn_Differentiable]> {
+  let summary = "Exponentials of tokens by the logarithms of their sums";
+  let description = [{
+        result[b, g, j, f] = e^{source[b, g, j, f] − lse[b, g, f]},   0 for j ≥ lengths[b]
+
+    Constraints: A3; A107: lse is [batch, G, d] of a source [batch, G, N, d]; A35: the result has the source's sizes.
+
+    ```mlir
+    %b = attn.sequence_weights %k lse(%l : tensor<2x4x64xf32>) : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Attn_Tokens:$source, Attn_F32x3:$lse, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $source `lse` `(` $lse `:` type($lse) `)` (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
   }];
 }
 

@@ -12,20 +12,38 @@ using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::terms;
 
+SequenceWeightsOp SequenceSoftmaxOp::replaceByWeights() {
+  OpBuilder builder(*this);
+  ArrayRef<int64_t> k = shapeOf(getSource());
+  Value lse = SequenceLseOp::create(builder, getLoc(), f32Of(builder, {k[0], k[1], k[3]}), getSource(), getLengths());
+  auto weights = SequenceWeightsOp::create(builder, getLoc(), getResult().getType(), getSource(), lse, getLengths());
+  getResult().replaceAllUsesWith(weights.getResult());
+  erase();
+  return weights;
+}
+
 SmallVector<Value> EffattOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   auto softmax = FeatureMapAttr::get(builder.getContext(), FeatureKind::Softmax);
   Value a = MapOp::create(builder, loc, f32Of(builder, q), getQuery(), /*lengths=*/Value(), /*parameter=*/Value(),
                           /*shift=*/Value(), /*position=*/Value(), softmax, /*keys=*/UnitAttr(), /*execution=*/{});
-  Value b = SequenceSoftmaxOp::create(builder, loc, f32Of(builder, k), getKey(), getLengths());
+  auto softmaxOfKeys = SequenceSoftmaxOp::create(builder, loc, f32Of(builder, k), getKey(), getLengths());
+  Value b = softmaxOfKeys, lse;
+  if (getState()) {
+    SequenceWeightsOp weights = softmaxOfKeys.replaceByWeights();
+    b = weights, lse = weights.getLse();
+  }
   auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                f32Of(builder, {k[0], k[1], k[3]}), b, getValue(), getLengths());
   auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
                                    f32Of(builder, q.drop_back()), a, state.getState(), state.getSum(), /*execution=*/{});
   // Both softmaxes have been divided by their sums: there is nothing left to normalise.
   auto guard = DenominatorAttr::get(builder.getContext(), 0.0, 0.0);
-  return {NormalizeOp::create(builder, loc, getOutput().getType(), readout.getNumerator(), Value(), guard)};
+  SmallVector<Value> results{NormalizeOp::create(builder, loc, getOutput().getType(), readout.getNumerator(), Value(), guard)};
+  if (getState())
+    results.append({state.getState(), lse});
+  return results;
 }
 
 SmallVector<Value> AgentOp::decompose(OpBuilder &builder) {
@@ -36,7 +54,8 @@ SmallVector<Value> AgentOp::decompose(OpBuilder &builder) {
   Value read = buildSoftmax(builder, loc, {agents, getKey(), getValue()}, {getLengths()}, {getScaleAttr()},
                             f32Of(builder, {q[0], q[1], count, v[3]}))
                    .getOutput();
-  return {buildSoftmax(builder, loc, {getQuery(), agents, read}, /*sight=*/{}, {getScaleAttr()}, getOutput().getType()).getOutput()};
+  auto outer = buildSoftmax(builder, loc, {getQuery(), agents, read}, /*sight=*/{}, {getScaleAttr()}, getOutput().getType());
+  return SmallVector<Value>(outer->getResults().take_front(getNumResults()));
 }
 
 SmallVector<Value> EvaOp::decompose(OpBuilder &builder) {

@@ -11,7 +11,18 @@ using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
 
-LogicalResult EffattOp::verify() { return checkMechanism(*this); } // A1 … A3
+LogicalResult EffattOp::verify() {
+  if (failed(checkMechanism(*this))) // A1 … A3
+    return failure();
+  if (getLeft().empty())
+    return success();
+  if (getLeft().size() != 2) // A106
+    return emitOpError() << "expected two more results, a state and the logarithms of its sums, or none, but got " << getLeft().size();
+  ArrayRef<int64_t> k = shapeOf(getKey());
+  if (failed(checkShape(*this, "state", getState().getType(), {k[0], k[1], k[3], shapeOf(getValue())[3]})))
+    return failure();
+  return checkShape(*this, "lse", getLse().getType(), {k[0], k[1], k[3]});
+}
 
 /// A34: equal runs of tokens.
 static LogicalResult checkRuns(Operation *op, StringRef what, int64_t count, int64_t tokens) {
@@ -23,8 +34,15 @@ static LogicalResult checkRuns(Operation *op, StringRef what, int64_t count, int
   return error << ", but got " << count;
 }
 
+/// A5
+template <typename Op> static LogicalResult checkLse(Op op) {
+  return op.getLse() ? checkShape(op, "lse", op.getLse().getType(), shapeOf(op.getQuery()).drop_back()) : success();
+}
+
 LogicalResult AgentOp::verify() {
   if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale()))) // A1 … A4
+    return failure();
+  if (failed(checkLse(*this))) // A5
     return failure();
   return checkRuns(*this, "agents", static_cast<int64_t>(getAgents()), shapeOf(getQuery())[2]); // A34
 }
@@ -40,6 +58,20 @@ LogicalResult PoolOp::verify() {
 LogicalResult SequenceSoftmaxOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getSource());
   if (failed(checkLengths(*this, getLengths(), x[0]))) // A3
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), x); // A35
+}
+
+LogicalResult SequenceLseOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  if (failed(checkLengths(*this, getLengths(), x[0]))) // A3
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {x[0], x[1], x[3]}); // A107
+}
+
+LogicalResult SequenceWeightsOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  if (failed(checkLengths(*this, getLengths(), x[0])) || failed(checkShape(*this, "lse", getLse().getType(), {x[0], x[1], x[3]}))) // A3, A107
     return failure();
   return checkShape(*this, "result", getResult().getType(), x); // A35
 }
@@ -87,11 +119,6 @@ template <typename Eva> static LogicalResult checkCausalEva(Eva op) {
   if (local % chunk == 0)
     return success();
   return op.emitOpError() << "expected a chunk that divides local = " << local << " with causal, but got " << chunk;
-}
-
-/// A5
-template <typename Eva> static LogicalResult checkLse(Eva op) {
-  return op.getLse() ? checkShape(op, "lse", op.getLse().getType(), shapeOf(op.getQuery()).drop_back()) : success();
 }
 
 LogicalResult EvaOp::verify() {

@@ -32,14 +32,39 @@ static Value sumOfProducts(OpBuilder &builder, Location loc, Value softmax, Valu
   return contract(builder, loc, softmax, keyFeatures, cotangent, keyFeatures, featureSums);
 }
 
-/// x̄ = B ⊙ (ȳ − 1 Σ_j B_j ⊙ ȳ_j); tokens that do not exist have B = 0.
+/// B ⊙ (ȳ − 1 Σ_j B_j ⊙ ȳ_j); tokens that do not exist have B = 0.
+static Value throughSums(OpBuilder &builder, Location loc, Value weights, Value cotangent) {
+  Value sums = spread(builder, loc, sumOfProducts(builder, loc, weights, cotangent), featureSums, weights, keyFeatures);
+  return MultiplyOp::create(builder, loc, typeLike(builder, weights), weights, sum(builder, loc, cotangent, scaled(builder, loc, sums, -1)));
+}
+
 SmallVector<Value> SequenceSoftmaxOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
-  Location loc = getLoc();
-  Type type = typeLike(builder, getSource());
-  Value sums = sumOfProducts(builder, loc, getResult(), cotangents[0]);
-  Value mean = scaled(builder, loc, spread(builder, loc, sums, featureSums, getResult(), keyFeatures), -1);
   Gradients gradients(getNumOperands());
-  gradients[0] = MultiplyOp::create(builder, loc, type, getResult(), sum(builder, loc, cotangents[0], mean));
+  gradients[0] = throughSums(builder, getLoc(), getResult(), cotangents[0]);
+  return gradients;
+}
+
+/// x̄ = B ⊙ (1 l̄ᵀ), as the weights B are what the logarithms of sums have for gradients.
+SmallVector<Value> SequenceLseOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  Location loc = getLoc();
+  Value weights = SequenceWeightsOp::create(builder, loc, typeLike(builder, getSource()), getSource(), getResult(), getLengths());
+  Gradients gradients(getNumOperands());
+  gradients[0] = MultiplyOp::create(builder, loc, typeLike(builder, getSource()), weights,
+                                    spread(builder, loc, cotangents[0], featureSums, weights, keyFeatures));
+  return gradients;
+}
+
+/// x̄ = B ⊙ ȳ and l̄ = −Σ_j B_j ⊙ ȳ_j. What reaches the source's own logarithms of sums reaches it at once.
+SmallVector<Value> SequenceWeightsOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  Location loc = getLoc();
+  Gradients gradients(getNumOperands());
+  auto own = getLse().getDefiningOp<SequenceLseOp>();
+  if (own && own.getSource() == getSource() && own.getLengths() == getLengths()) {
+    gradients[0] = throughSums(builder, loc, getResult(), cotangents[0]);
+    return gradients;
+  }
+  gradients[0] = MultiplyOp::create(builder, loc, typeLike(builder, getSource()), getResult(), cotangents[0]);
+  gradients[1] = scaled(builder, loc, sumOfProducts(builder, loc, getResult(), cotangents[0]), -1);
   return gradients;
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A backward pass computes again what it reads of the forward pass, unless a run has left it. Of exact attention, or EVA, whose output is the
+// A backward pass computes again what it reads of the forward pass, unless a run has left it. Of exact attention, EVA or agents, whose output is the
 // function's it needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is
 // two of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
 //
@@ -30,12 +30,12 @@ namespace attune::graph {
 /// Names, without `saved.`, of what a forward function leaves: a list of strings at the function, once that is decided.
 inline constexpr llvm::StringLiteral savedAttr = "attn.saved";
 
-/// The attention, softmax or EVA, whose output is a result of the function, where a backward pass takes what it leaves; null if there is none. Of a
-/// backward function, or one of terms, EVA is its joint softmax. With permission for another function (`attn.allow`) nothing is kept: which one is
+/// The attention, softmax, EVA or agents, whose output is a result of the function, where a backward pass takes what it leaves; null if there is none.
+/// Of a backward function, or one of terms, EVA is its joint softmax, and agents are the outer of their two. With permission for another function (`attn.allow`) nothing is kept: which one is
 /// computed is not known before prices are. Nor is it of image blocks, whose rows lie in another order.
 mlir::Operation *keptAttention(mlir::func::FuncOp function);
 
-/// The same attention, attn.softmax, attn.eva or attn.eva_mix, with the logarithms of its rows' sums as a second result.
+/// The same attention, attn.softmax, attn.eva, attn.eva_mix or attn.agent, with the logarithms of its rows' sums as a second result.
 mlir::Operation *withSums(mlir::Operation *attention);
 
 /// Has the function return `saved.lse`, unless it returns those numbers already.
@@ -58,7 +58,7 @@ struct SavePoint {
 llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function);
 
 /// Of a function of terms, or a plan: the state that all queries read, of the only such attention (`state`, `sum`, and, where features stand in units of
-/// their largest ones, `maximum`).
+/// their largest ones, `maximum`; of EFFATT `state` and `feature_lse`).
 std::optional<SavePoint> statePoint(mlir::func::FuncOp function);
 
 /// All of them of a function: that of a state is in a copy in `terms`, as its backward pass has it.

@@ -135,10 +135,14 @@ SketchResults sketchedByStates(const AttentionInputs &inputs, const PowerOptions
 std::string sketchProblem(llvm::ArrayRef<Array> signs, llvm::ArrayRef<Array> indices, int64_t heads, int64_t width,
                           int64_t size);
 
-Array efficientAttention(const AttentionInputs &inputs);
+/// What queries read, [batch, G, d, dv], and the logarithms of its sums, [batch, G, d], ∞ where no key exists.
+struct EffattState {
+  Array state, lse;
+};
+Array efficientAttention(const AttentionInputs &inputs, EffattState *left = nullptr);
 
 std::string agentProblem(const AttentionInputs &inputs, int64_t agents);
-Array agentAttention(const AttentionInputs &inputs, int64_t agents, double scale);
+Array agentAttention(const AttentionInputs &inputs, int64_t agents, double scale, Array *lse = nullptr);
 
 struct EvaOptions {
   int64_t chunk = 1;

@@ -21,7 +21,7 @@ struct Agent : MechanismKind {
       of.checkDivisor("agents", of.m.agents);
   }
   mlir::Value build(PartBuilder &of) const override {
-    return attn::AgentOp::create(of.b.builder, of.place, of.output, of.q, of.k, of.v, of.lengths, of.b.integer(of.m.agents), of.scale())
+    return attn::AgentOp::create(of.b.builder, of.place, of.output, /*lse=*/mlir::Type(), of.q, of.k, of.v, of.lengths, of.b.integer(of.m.agents), of.scale())
         .getOutput();
   }
 };

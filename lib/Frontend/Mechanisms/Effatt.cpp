@@ -18,7 +18,7 @@ struct Effatt : MechanismKind {
   bool isScaled(const Mechanism &) const override { return false; }
   void check(PartRules &of) const override { of.refuseCausal(); } // S52
   mlir::Value build(PartBuilder &of) const override {
-    return attn::EffattOp::create(of.b.builder, of.place, of.output, of.q, of.k, of.v, of.lengths).getOutput();
+    return attn::EffattOp::create(of.b.builder, of.place, of.output, /*left=*/mlir::TypeRange(), of.q, of.k, of.v, of.lengths).getOutput();
   }
 };
 } // namespace

@@ -59,14 +59,26 @@ Tiles RegionDraft::make(Value value, const Place &at) {
 }
 
 Tiles RegionDraft::tiles(Value value, const Place &at) {
-  auto key = std::tuple(value.getAsOpaquePointer(), at.tokens, at.head, at.slice);
-  auto found = known.find(key);
+  auto found = known.find(keyOf(value, at));
   if (found == known.end())
-    found = known.emplace(key, make(value, at)).first;
+    found = known.emplace(keyOf(value, at), make(value, at)).first;
   return found->second;
 }
 
 Source RegionDraft::read(Value value, const Place &at) { return tilesOf(tiles(value, at)); }
+
+Source RegionDraft::existing(Value value, const Place &at) {
+  Source source = read(value, at);
+  return existingOnes.count(keyOf(value, at)) ? source : term(terms::existing(at.tokens), {source});
+}
+
+void RegionDraft::defineExisting(Value value, const Place &at) {
+  Source source = existing(value, at);
+  Tiles &tiles = known.at(keyOf(value, at));
+  unsigned count = tiles.which.size();
+  tiles = {source, llvm::to_vector<2>(llvm::seq<unsigned>(0, count)), count};
+  existingOnes.insert(keyOf(value, at));
+}
 
 SmallVector<Source> RegionDraft::blocks(Value value, const Place &at) {
   Tiles all = tiles(value, at);

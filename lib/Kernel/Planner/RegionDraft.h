@@ -12,6 +12,7 @@
 #include "TermRules.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace attune::kernel {
@@ -39,6 +40,11 @@ public:
 
   /// The same with tiles for each result; those of a result without a source are not read.
   void defineResults(mlir::Operation *op, llvm::SmallVector<Tiles> results) { ofResults[op] = std::move(results), forget(op); }
+
+  /// From here on a value is read with 0 in rows that do not exist.
+  void defineExisting(mlir::Value value, const Place &at);
+  /// The same of one read; as it is read anyway where that is defined.
+  fusion::Source existing(mlir::Value value, const Place &at);
 
   /// Parameters of the head at a place [1 or heads, …], or of all.
   fusion::Source parameter(mlir::Value value, const Place &at);
@@ -78,11 +84,14 @@ private:
     return at;
   }
   Tiles make(mlir::Value value, const Place &at);
+  using Key = std::tuple<void *, fusion::Axis, fusion::Axis, std::optional<fusion::Axis>>;
+  static Key keyOf(mlir::Value value, const Place &at) { return {value.getAsOpaquePointer(), at.tokens, at.head, at.slice}; }
 
   /// What may be made of an op has to be made again: what stands behind it. What stands before it stays one source, which is computed once.
   void forget(mlir::Operation *op);
 
-  std::map<std::tuple<void *, fusion::Axis, fusion::Axis, std::optional<fusion::Axis>>, Tiles> known;
+  std::map<Key, Tiles> known;
+  std::set<Key> existingOnes; ///< of `known`
   llvm::DenseMap<mlir::Operation *, std::pair<fusion::Source, unsigned>> defined;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Tiles>> ofResults;
   std::map<std::pair<void *, fusion::Axis>, fusion::Source> parameters;

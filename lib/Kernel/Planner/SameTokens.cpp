@@ -34,7 +34,7 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
     const TermRule *rule = op ? ruleOf(op) : nullptr;
     if (!rule)
       continue;
-    if (isa<attn::MapOp, attn::MapGradientOp, attn::SequenceSoftmaxOp>(op))
+    if (isa<attn::MapOp, attn::MapGradientOp, attn::SequenceWeightsOp>(op))
       tokens.insert(op->getOperand(0));
     for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
       if (side == Side::Rows)
@@ -43,21 +43,22 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
   return tokens;
 }
 
-/// Whether a value is a result that no reduction makes, whose rows all exist.
-bool HostBuilder::isOfOwnTokens(Value value) const {
+/// Whether a value is a result that no reduction makes, whose rows exist up to these lengths; null: all of them.
+bool HostBuilder::isOfTokens(Value value, Value lengths) const {
   Operation *op = value.getDefiningOp();
   return missing.contains(value) && isResult(value) && shapeOf(value).size() == 4 && !isState(value) && !arePairs(value) && ruleOf(op) &&
-         ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !reductionOf(value) && !lengthsOfRows(value, *this);
+         ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !reductionOf(value) && lengthsOfRows(value, *this) == lengths;
 }
 
 /// Such results of as many heads, behind features of the same tokens: one kernel maps these once for all.
 SmallVector<WrittenValue, 2> HostBuilder::resultsOfSameTokens(Value value, const Output &output) const {
   SmallVector<WrittenValue, 2> outputs{{value, output}};
-  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfOwnTokens(value))
+  Value lengths = lengthsOfRows(value, *this);
+  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfTokens(value, lengths))
     return outputs;
   llvm::SmallSetVector<Value, 4> tokens = mappedTokens(value);
   for (Value other : missing)
-    if (other != value && isOfOwnTokens(other) && shapeOf(other)[1] == shapeOf(value)[1] &&
+    if (other != value && isOfTokens(other, lengths) && shapeOf(other)[1] == shapeOf(value)[1] &&
         llvm::any_of(mappedTokens(other), [&](Value each) { return tokens.contains(each); }))
       outputs.push_back({other, outputOf(other)});
   return outputs;
@@ -79,7 +80,7 @@ static bool isMadeOf(Value value, Operation *op) {
 /// The sum over the tokens of these rows, of features that rows read, too, which others want; null: there is none.
 attn::ContractOp HostBuilder::stateOfSameTokens(ArrayRef<WrittenValue> outputs) const {
   auto [value, output] = outputs.front();
-  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfOwnTokens(value))
+  if (schedule.getTarget() != tile::TargetKind::CPU || schedule.isSliced() || !isOfTokens(value, /*lengths=*/Value()))
     return nullptr;
   for (const WrittenValue &each : outputs)
     if (each.output.lepe || each.output.projection)

@@ -111,8 +111,8 @@ attn::MapOp kernel::mapOf(Value features) {
 }
 
 Value kernel::lengthsOf(Value features) {
-  if (auto softmax = features.getDefiningOp<attn::SequenceSoftmaxOp>())
-    return softmax.getLengths();
+  if (auto weights = features.getDefiningOp<attn::SequenceWeightsOp>())
+    return weights.getLengths();
   attn::MapOp map = mapOf(features);
   return map ? map.getLengths() : Value();
 }
@@ -134,11 +134,13 @@ bool KeySums::needsSum() const {
 static bool areLoaded(Value features) { return !features.getDefiningOp() || !ruleOf(features.getDefiningOp()); }
 
 /// φ(0) ≠ 0: keys that do not exist are cleared after the map, unless they are their own features.
-Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place &at) {
-  Source b = draft.read(features, at);
+static bool areClear(Value features) {
   auto map = features.getDefiningOp<attn::MapOp>();
-  bool areTokens = map && map.getFeatureMap().getKind() == attn::FeatureKind::Identity;
-  return areTokens || areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
+  return areLoaded(features) || (map && map.getFeatureMap().getKind() == attn::FeatureKind::Identity);
+}
+
+Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place &at) {
+  return areClear(features) ? draft.read(features, at) : draft.existing(features, at);
 }
 
 /// w of keys that exist.
@@ -192,7 +194,7 @@ StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Sour
   if (sums.decay)
     step.operands.push_back(decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, widths[0]));
   if (weighs)
-    step.operands.push_back(term(terms::existing(Axis::Key), {draft.read(sums.weights, at)}));
+    step.operands.push_back(draft.existing(sums.weights, at));
   return step;
 }
 
@@ -208,18 +210,33 @@ KeysInUnits::KeysInUnits(const KeySums &sums, RegionDraft &draft, const Place &f
   written = term(terms::times(), {value, shares});
 }
 
+/// Cotangents of rows past the last one are quotients of nothing.
+static bool areQuotients(const KeySums &sums) {
+  return sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>() && !areLoaded(sums.value);
+}
+
+/// Rows that a kernel stores beside its sums read what these do.
+static void readWithSums(const KeySums &sums, RegionDraft &draft, const Place &at) {
+  if (!areClear(sums.features))
+    draft.defineExisting(sums.features, at);
+  if (areQuotients(sums))
+    draft.defineExisting(sums.value, at);
+  if (sums.weights)
+    draft.defineExisting(sums.weights, at);
+}
+
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums, ArrayRef<RegionOutput> stored) {
-  // Cotangents of rows past the last one are quotients of nothing.
-  bool ofCotangents = sums.matrix && sums.matrix.getDefiningOp<attn::ContractOp>();
-  auto existing = [&](Source v) { return ofCotangents ? term(terms::existing(Axis::Key), {v}) : v; };
+  Place values = draft.values(at);
+  Source value = areQuotients(sums) ? draft.existing(sums.value, values) : draft.read(sums.value, values);
   int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp())) {
     assert(stored.empty() && "steps of exponents store no rows");
-    KeysInUnits own(sums, draft, draft.channels(at), draft.values(at));
-    return stateOfExponents(keys, own.key, existing(own.written), features, width, draft.wide(), own.shares);
+    KeysInUnits own(sums, draft, draft.channels(at), values);
+    Source written = areQuotients(sums) ? term(terms::existing(Axis::Key), {own.written}) : own.written;
+    return stateOfExponents(keys, own.key, written, features, width, draft.wide(), own.shares);
   }
-  Source b = writtenFeatures(sums, draft, draft.channels(at)), v = existing(draft.read(sums.value, draft.values(at)));
-  StepForm form = keySums(sums, draft, b, v, at, withSums);
+  Source b = writtenFeatures(sums, draft, draft.channels(at));
+  StepForm form = keySums(sums, draft, b, value, at, withSums);
   form.outputs.append(stored.begin(), stored.end());
   return stream(keys, form);
 }
@@ -228,16 +245,23 @@ bool kernel::isMerged(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) { return attn::executionOf(user).ending == attn::Ending::LastBlock; });
 }
 
-/// The state that comes along where the sums of features are made that these are divided by: of numbers that add up to 1. Null: there is none.
-static attn::StateOp stateBesideSums(attn::SequenceSoftmaxOp op) {
-  auto areTokens = [](Value value) { return !value.getDefiningOp() || !ruleOf(value.getDefiningOp()); };
+attn::StateOp kernel::stateOfWeights(attn::SequenceLseOp op) {
   for (Operation *user : op->getUsers())
-    if (auto state = dyn_cast<attn::StateOp>(user); state && state.getSum().use_empty() && areTokens(state.getValue()))
-      return state;
+    if (auto weights = dyn_cast<attn::SequenceWeightsOp>(user); weights && weights.getSource() == op.getSource())
+      for (Operation *reader : weights->getUsers())
+        if (auto state = dyn_cast<attn::StateOp>(reader); state && state.getSum().use_empty())
+          return state;
   return {};
 }
 
-static LogicalResult materializeSequenceSoftmax(Operation *op, HostBuilder &host, const Problem &named);
+/// The same where the kernel of the sums makes it, of values that are tokens in memory.
+static attn::StateOp stateBesideSums(attn::SequenceLseOp op) {
+  attn::StateOp state = stateOfWeights(op);
+  Operation *values = state ? state.getValue().getDefiningOp() : nullptr;
+  return values && ruleOf(values) ? attn::StateOp() : state;
+}
+
+static LogicalResult materializeSequenceLse(Operation *op, HostBuilder &host, const Problem &named);
 
 /// All keys that exist, cut into pieces unless they are tokens that are known to be few: mapping them is worth pieces.
 static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringRef merge) {
@@ -267,6 +291,8 @@ LogicalResult kernel::buildStateKernel(Operation *op, HostBuilder &host, const P
     keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at,
                               sums.initialUnit);
   SmallVector<RegionOutput, 1> stored;
+  if (!rows.empty())
+    readWithSums(sums, draft, at);
   for (const WrittenValue &each : rows)
     llvm::append_range(stored, everyRowOf(draft, each, at));
   KernelRegion region = stateKernel(draft.plan, !rows.empty() ? "tokens_state" : keys.cut && merged ? "merged_state" : "state");
@@ -278,8 +304,9 @@ LogicalResult kernel::buildStateKernel(Operation *op, HostBuilder &host, const P
 
 static LogicalResult materializeState(Operation *op, HostBuilder &host, const Problem &named) {
   KeySums sums(op);
-  if (auto softmax = sums.features.getDefiningOp<attn::SequenceSoftmaxOp>(); softmax && stateBesideSums(softmax) == op)
-    return materializeSequenceSoftmax(softmax, host, named);
+  auto weights = sums.features.getDefiningOp<attn::SequenceWeightsOp>();
+  if (auto lse = weights ? weights.getLse().getDefiningOp<attn::SequenceLseOp>() : attn::SequenceLseOp(); lse && stateBesideSums(lse) == op)
+    return materializeSequenceLse(lse, host, named);
   if (auto state = dyn_cast<attn::StateOp>(op))
     if (attn::KeyMaximumOp maximum = maximumBeside(state, host))
       return materializeFeatureMaximum(maximum, host, named);
@@ -414,6 +441,9 @@ static Source logarithms(Value tokens, RegionDraft &draft, const Place &at) {
   return width % draft.plan.featureTile(width) == 0 ? l : term(terms::existingFeatures(width), {l});
 }
 
+/// Of a state in units, in memory.
+static Source naturalLse(const Source &state) { return term(terms::scale(M_LN2), {term(terms::logSums(), {state})}); }
+
 static LogicalResult materializeMeans(Operation *op, HostBuilder &host, const Problem &named) {
   auto effatt = cast<attn::EffattOp>(op);
   int64_t heads = sizeOf(effatt.getKey(), 1), features = sizeOf(effatt.getKey(), 3), width = sizeOf(effatt.getValue(), 3);
@@ -433,51 +463,57 @@ static LogicalResult materializeMeans(Operation *op, HostBuilder &host, const Pr
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), draft.plan.featureColumns(features),
                                   draft.plan.isSliced() ? draft.plan.valueColumns() : columnsOf(width)};
   region.outputs = {{term(terms::stateMean(), {state}), means, place}};
+  if (effatt.getLse()) {
+    place.pop_back();
+    Value sums = host.resultMemory(effatt.getLse(), effatt.getKey());
+    region.outputs.insert(region.outputs.begin(), {naturalLse(state), sums, place});
+  }
   return host.buildKernel(region);
 }
 
-/// The logarithms L_f of the sums of each feature of the keys, and the state that comes along.
-static LogicalResult materializeSequenceSoftmax(Operation *op, HostBuilder &host, const Problem &named) {
-  auto softmax = cast<attn::SequenceSoftmaxOp>(op);
-  if (host.meansOf(op))
+/// The logarithms of the sums of each feature of the keys, and the state that comes along.
+static LogicalResult materializeSequenceLse(Operation *op, HostBuilder &host, const Problem &named) {
+  auto lse = cast<attn::SequenceLseOp>(op);
+  if (host.memoryOf(lse.getResult()))
     return success();
-  int64_t heads = sizeOf(softmax.getResult(), 1), features = sizeOf(softmax.getResult(), 3);
-  attn::StateOp read = stateBesideSums(softmax);
+  int64_t heads = sizeOf(lse.getResult(), 1), features = sizeOf(lse.getResult(), 2);
+  attn::StateOp read = stateBesideSums(lse);
   if (read && failed(host.bringTokens(read.getValue()))) // nobody may have read them yet
     return failure();
-  Problem problem = host.keyProblem(named, softmax.getSource(), softmax.getLengths(), heads);
+  Problem problem = host.keyProblem(named, lse.getSource(), lse.getLengths(), heads);
   RegionDraft draft(host, problem, RegionPlanner::OfKeys);
   Place at{Axis::Key, Axis::Head, heads};
   Stage keys = existingKeys(draft.plan);
   keys.cut = StageCut{named.schedule.getPiece(), named.name + "_merge"};
-  Source l = term(terms::existing(Axis::Key), {logarithms(softmax.getSource(), draft, at)});
+  Source l = term(terms::existing(Axis::Key), {logarithms(lse.getSource(), draft, at)});
   Source v = read ? draft.read(read.getValue(), at) : term(terms::filled(Axis::Key, 1, 1), {});
   int64_t width = read ? sizeOf(read.getValue(), 3) : 1;
   Source state = stateOfExponents(keys, l, v, features, width, draft.wide());
   KernelRegion region = stateKernel(draft.plan, "state");
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(features)};
-  Value sums = host.allocateMeans(op, {ShapedType::kDynamic, heads, features}, draft.problem.key.memory);
-  region.outputs = {{term(terms::logSums(), {state}), sums, place}};
+  region.outputs = {{naturalLse(state), host.resultMemory(lse.getResult(), lse.getSource()), place}};
   if (read) {
     place.push_back(columnsOf(width));
-    region.outputs.push_back({term(terms::stateMean(), {state}), host.resultMemory(read.getState(), softmax.getSource()), place});
+    region.outputs.push_back({term(terms::stateMean(), {state}), host.resultMemory(read.getState(), lse.getSource()), place});
   }
   return host.buildKernel(region);
 }
 
-static Tiles buildSequenceSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
-  auto op = cast<attn::SequenceSoftmaxOp>(result.getOwner());
-  Value sums = draft.host.meansOf(op);
+static Tiles buildSequenceWeights(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SequenceWeightsOp>(result.getOwner());
+  Value sums = draft.host.memoryOf(op.getLse());
   Dimension head{at.head, at.heads / cast<MemRefType>(sums.getType()).getDimSize(1)};
   Source l = term(terms::existing(at.tokens), {logarithms(op.getSource(), draft, at)});
-  return {term(terms::inUnit(), {l, fusion::memory(sums, {entryOf(Axis::Batch), head, columnsOf(sizeOf(result, 3))})})};
+  Source lse = term(terms::scale(M_LOG2E), {fusion::memory(sums, {entryOf(Axis::Batch), head, columnsOf(sizeOf(result, 3))})});
+  return {term(terms::inUnit(), {l, lse})};
 }
 
 /// ⟨S_f, S'_f⟩ of two states.
 static LogicalResult materializeStateProducts(Operation *op, HostBuilder &host, const Problem &named) {
   auto contract = cast<attn::ContractOp>(op);
   Value a = contract.getLhs(), b = contract.getRhs();
-  Value features = KeySums(a.getDefiningOp()).features;
+  auto saved = a.getDefiningOp<attn::SavedOp>();
+  Value features = KeySums((saved ? saved.getComputed() : a).getDefiningOp()).features;
   int64_t heads = sizeOf(a, 1);
   RegionDraft draft(host, host.keyProblem(named, features, Value(), heads), RegionPlanner::OfKeys);
   auto whole = [&](Value state) -> Source {
@@ -526,7 +562,8 @@ void kernel::addStateRules(TermRules &rules) {
   rules.add<attn::GateOp>({.sides = {rows}, .isEpilogue = true, .build = buildGate});
   rules.add<attn::EffattOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "readout", .build = buildEffatt,
                              .materialize = materializeMeans});
-  rules.add<attn::SequenceSoftmaxOp>({.sides = {rows}, .build = buildSequenceSoftmax, .materialize = materializeSequenceSoftmax});
+  rules.add<attn::SequenceLseOp>({.sides = {keys}, .materialize = materializeSequenceLse});
+  rules.add<attn::SequenceWeightsOp>({.sides = {rows}, .build = buildSequenceWeights});
   rules.add<attn::StateOp>({.sides = {keys, keys}, .build = buildState, .materialize = materializeState, .isMaterialized = isStateStored});
   rules.add<attn::ReadoutOp>({.sides = {rows, memory, memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildReadout});
   rules.add<attn::CausalReadoutOp>({.sides = {rows, keys, keys}, .frame = Frame::Chunks, .kernel = "chunked",

@@ -35,6 +35,8 @@ struct KeySums {
 llvm::SmallVector<mlir::Operation *, 2> stateOps(mlir::Operation *op);
 /// z [feature] of the head at a place, in blocks so wide.
 llvm::SmallVector<fusion::Source> sumsAt(mlir::Value sums, llvm::ArrayRef<int64_t> widths, RegionDraft &draft, const Place &at);
+/// The state of features that are divided by these sums: of numbers that add up to 1. Null: there is none.
+attn::StateOp stateOfWeights(attn::SequenceLseOp op);
 /// The map that made features, also behind the shares that keys enter with; null: none did.
 attn::MapOp mapOf(mlir::Value features);
 /// Of that map, if any.

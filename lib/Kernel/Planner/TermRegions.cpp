@@ -328,7 +328,9 @@ StateMemory HostBuilder::allocateState(const KeySums &sums, const RegionDraft *s
   return result;
 }
 
-Value HostBuilder::allocateMeans(Operation *op, ArrayRef<int64_t> shape, Value like) {
+Value HostBuilder::allocateMeans(attn::EffattOp op, ArrayRef<int64_t> shape, Value like) {
+  if (op.getState())
+    return means[op] = resultMemory(op.getState(), op.getKey());
   TileBuilder host(site.host, site.loc);
   return means[op] = site.workspace(shape, host.dim(like, 0));
 }
@@ -396,8 +398,8 @@ Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
     return gradient.getLengths();
   if (auto existing = dyn_cast<attn::ExistingOp>(op))
     return existing.getLengths();
-  if (auto softmax = dyn_cast<attn::SequenceSoftmaxOp>(op))
-    return softmax.getLengths();
+  if (auto weights = dyn_cast<attn::SequenceWeightsOp>(op))
+    return weights.getLengths();
   for (auto [operand, side] : llvm::zip(op->getOperands(), rule->sides))
     if (Value lengths = side == Side::Rows ? lengthsOfRows(operand, host) : Value())
       return lengths;
@@ -405,17 +407,19 @@ Value kernel::lengthsOfRows(Value value, const HostBuilder &host) {
 }
 
 /// Rows of keys, of which those that do not exist are 0.
-LogicalResult HostBuilder::writeExistingRows(const Problem &named, const WrittenValue &written, Value lengths, OpSet reads) {
-  Problem problem = keyProblem(named, written.value, lengths, shapeOf(written.value)[1]);
+LogicalResult HostBuilder::writeExistingRows(const Problem &named, ArrayRef<WrittenValue> outputs, Value lengths, OpSet reads) {
+  Value first = outputs.front().value;
+  Problem problem = keyProblem(named, first, lengths, shapeOf(first)[1]);
   problem.key.heads = problem.query.heads;
   RegionDraft draft(*this, problem, RegionPlanner::OfKeys, std::move(reads));
   Place at{Axis::Key, Axis::Head, problem.heads()};
   KernelRegion region = stateKernel(draft.plan, "tokens");
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
-  for (RegionOutput &each : everyRowOf(draft, written, at)) {
-    each.source = term(terms::existing(Axis::Key), {each.source});
-    region.outputs.push_back(each);
-  }
+  for (const WrittenValue &written : outputs)
+    for (RegionOutput &each : everyRowOf(draft, written, at)) {
+      each.source = term(terms::existing(Axis::Key), {each.source});
+      region.outputs.push_back(each);
+    }
   return buildKernel(region);
 }
 
@@ -537,7 +541,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Frame frame = reduction && !ofKeys ? frameOf(reduction) : Frame::None;
   if (frame == Frame::ChunkGradients || frame == Frame::Keys || frame == Frame::Rows) {
     for (Value other : readByOthers(reduction)) {
-      if (!isNew(other) || !haveProgramsOf(other, value, reduction) || (frame == Frame::Rows && shapeOf(other).size() == 3))
+      if (!isNew(other) || isState(other) || !haveProgramsOf(other, value, reduction) || (frame == Frame::Rows && shapeOf(other).size() == 3))
         continue;
       const WrittenValue alone{other, Output()};
       if (failed(prepare(alone, reads, later)))
@@ -585,7 +589,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
       return writeChunks(named, cast<attn::CausalReadoutOp>(reduction), outputs, std::move(reads));
     default:
       if (Value lengths = reduction ? Value() : lengthsOfRows(value, *this))
-        return writeExistingRows(named, outputs.front(), lengths, std::move(reads));
+        return writeExistingRows(named, outputs, lengths, std::move(reads));
       return writeRows(named, reduction, outputs, std::move(reads));
     }
   }();

@@ -27,7 +27,7 @@ fusion::Source softmaxLogits(const RegionPlanner &plan, const fusion::Extents &e
 fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv,
                             const SoftmaxLogits &logits, int64_t channels, int64_t width);
 /// Exact attention of a problem's tokens.
-fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
+fusion::KernelRegion softmaxRegion(const Problem &problem, double scale, mlir::Value lse = mlir::Value());
 
 /// How far exponents of what enters a state may be above its unit in a steady chunk, whose pairs one product has.
 inline constexpr double steadyHeadroom = 60;

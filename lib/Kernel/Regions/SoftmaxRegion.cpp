@@ -44,7 +44,7 @@ Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Sour
   return stream(std::move(keys), {terms::softmaxPartial(width), {term(terms::visible(), {s}), qkv[2]}});
 }
 
-KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
+KernelRegion kernel::softmaxRegion(const Problem &problem, double scale, Value lse) {
   RegionPlanner plan(problem);
   auto slice = [&](const Tokens &of, Axis axis, Dimension columns) {
     return plan.tokens(of, axis, Axis::Head, problem.heads(), columns);
@@ -53,5 +53,8 @@ KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
   SmallVector<Source> qkv{slice(problem.query, Axis::Query, channels), slice(problem.key, Axis::Key, channels),
                           slice(problem.value, Axis::Key, plan.valueColumns())};
   Source state = softmaxState(plan, plan.keys(), qkv, {scale}, problem.width(), plan.valueTile());
-  return plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
+  KernelRegion region = plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
+  if (lse)
+    region.outputs.insert(region.outputs.begin(), {term(terms::logSumExp(), {state}), lse, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}});
+  return region;
 }

@@ -58,7 +58,7 @@ struct AgentsLaw : graph::ApproximateLaw {
     auto op = cast<attn::SoftmaxOp>(operation);
     int64_t agents = agentsFor(op.getQuery().getType().getDimSize(2));
     auto made =
-        attn::AgentOp::create(builder, op.getLoc(), op.getOutput().getType(), op.getQuery(), op.getKey(), op.getValue(),
+        attn::AgentOp::create(builder, op.getLoc(), op.getOutput().getType(), /*lse=*/Type(), op.getQuery(), op.getKey(), op.getValue(),
                               op.getLengths(), builder.getI64IntegerAttr(agents), op.getScaleAttr());
     return {made.getOutput()};
   }

@@ -42,7 +42,7 @@ struct EfficientLaw : graph::ApproximateLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation) const override {
     auto op = cast<attn::SoftmaxOp>(operation);
-    auto effatt = attn::EffattOp::create(builder, op.getLoc(), op.getOutput().getType(), op.getQuery(), op.getKey(),
+    auto effatt = attn::EffattOp::create(builder, op.getLoc(), op.getOutput().getType(), /*left=*/TypeRange(), op.getQuery(), op.getKey(),
                                          op.getValue(), op.getLengths());
     return {effatt.getOutput()};
   }

@@ -44,6 +44,8 @@ Results lower(mlir::OpBuilder &builder, attn::NormalizeOp op);
 /// LowerBlocked.cpp and LowerEva.cpp
 Results lower(mlir::OpBuilder &builder, attn::PoolOp op);
 Results lower(mlir::OpBuilder &builder, attn::SequenceSoftmaxOp op);
+Results lower(mlir::OpBuilder &builder, attn::SequenceLseOp op);
+Results lower(mlir::OpBuilder &builder, attn::SequenceWeightsOp op);
 Results lower(mlir::OpBuilder &builder, attn::EvaSummariesOp op);
 Results lower(mlir::OpBuilder &builder, attn::EvaMixOp op);
 /// LowerLayer.cpp, LowerRope.cpp, LowerLepe.cpp

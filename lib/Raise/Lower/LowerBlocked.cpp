@@ -24,28 +24,56 @@ Results attune::raise::lower(OpBuilder &builder, attn::PoolOp op) {
                     [&](Point at, ArrayRef<Number> x) { return x[0] / at.place(length.value).number().narrowed(); })};
 }
 
+namespace {
+/// The largest entry of each feature, e^{x − largest} of each token, 0 of those that do not exist, and their sums.
+struct SequenceSums {
+  SequenceSums(Loops &loops, Value source, Value lengths) {
+    SmallVector<Named> tokens = {{source, "bhtd"}};
+    if (lengths)
+      tokens.push_back({lengths, "b"});
+    largest = {loops.maximum("bhdt", "bhd", tokens,
+                             [&](Point at, ArrayRef<Number> x) {
+                               return lengths ? select(at.index('t') < at.place(x[1]), x[0], -infinity) : x[0];
+                             }),
+               "bhd"};
+    SmallVector<Named> both = {tokens[0], largest};
+    both.append(tokens.begin() + 1, tokens.end());
+    weights = {loops.map("bhtd", both,
+                         [&](Point at, ArrayRef<Number> x) {
+                           Number weight = exp(x[0] - x[1]);
+                           return lengths ? select(at.index('t') < at.place(x[2]), weight, 0) : weight;
+                         }),
+               "bhtd"};
+    sum = {loops.sum("bhdt", "bhd", {weights}, [](Point, ArrayRef<Number> x) { return x[0]; }), "bhd"};
+  }
+
+  Named largest, weights, sum;
+};
+} // namespace
+
 Results attune::raise::lower(OpBuilder &builder, attn::SequenceSoftmaxOp op) {
   Loops loops(builder, op.getLoc());
+  SequenceSums sums(loops, op.getSource(), op.getLengths());
+  bool mayBeNone = static_cast<bool>(op.getLengths()); // then there is no sum, and no weight
+  return {loops.map("bhtd", {sums.weights, sums.sum}, [&](Point, ArrayRef<Number> x) {
+    return mayBeNone ? select(x[1].isZero(), x[0], x[0] / x[1]) : x[0] / x[1];
+  })};
+}
+
+Results attune::raise::lower(OpBuilder &builder, attn::SequenceLseOp op) {
+  Loops loops(builder, op.getLoc());
+  SequenceSums sums(loops, op.getSource(), op.getLengths());
+  return {loops.map("bhd", {sums.largest, sums.sum}, [](Point, ArrayRef<Number> x) { return select(x[1].isZero(), infinity, x[0] + log(x[1])); })};
+}
+
+Results attune::raise::lower(OpBuilder &builder, attn::SequenceWeightsOp op) {
+  Loops loops(builder, op.getLoc());
   Value lengths = op.getLengths();
-  SmallVector<Named> source = {{op.getSource(), "bhtd"}};
+  SmallVector<Named> source = {{op.getSource(), "bhtd"}, {op.getLse(), "bhd"}};
   if (lengths)
     source.push_back({lengths, "b"});
-  Named largest = {loops.maximum("bhdt", "bhd", source,
-                                 [&](Point at, ArrayRef<Number> x) {
-                                   return lengths ? select(at.index('t') < at.place(x[1]), x[0], -infinity) : x[0];
-                                 }),
-                   "bhd"};
-  SmallVector<Named> both = {source[0], largest};
-  both.append(source.begin() + 1, source.end());
-  Named weights = {loops.map("bhtd", both,
-                             [&](Point at, ArrayRef<Number> x) {
-                               Number weight = exp(x[0] - x[1]);
-                               return lengths ? select(at.index('t') < at.place(x[2]), weight, 0) : weight;
-                             }),
-                   "bhtd"};
-  Named sum = {loops.sum("bhdt", "bhd", {weights}, [](Point, ArrayRef<Number> x) { return x[0]; }), "bhd"};
-  // Without a token that exists there is no sum, and no weight.
-  return {loops.map("bhtd", {weights, sum}, [&](Point, ArrayRef<Number> x) {
-    return lengths ? select(x[1].isZero(), x[0], x[0] / x[1]) : x[0] / x[1];
+  return {loops.map("bhtd", source, [&](Point at, ArrayRef<Number> x) {
+    Number weight = exp(x[0] - x[1]);
+    return lengths ? select(at.index('t') < at.place(x[2]), weight, 0) : weight;
   })};
 }

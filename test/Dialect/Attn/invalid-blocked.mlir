@@ -26,7 +26,32 @@ func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x3x12x8xf32>, %v: tensor<2x3x
 
 // -----
 
-// A1 to A4, A34: agents.
+// A106: what EFFATT leaves.
+func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
+  // expected-error @below {{expected two more results, a state and the logarithms of its sums, or none, but got 1}}
+  %o, %s = attn.effatt %q, %k, %v : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x12x6xf32>, left tensor<2x2x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
+  // expected-error @below {{expected state of 2x2x8x6, but got 2x4x8x6}}
+  %o, %s:2 = attn.effatt %q, %k, %v : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x12x6xf32>, left tensor<2x4x8x6xf32>, tensor<2x2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
+  // expected-error @below {{expected lse of 2x2x8, but got 2x2x6}}
+  %o, %s:2 = attn.effatt %q, %k, %v : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x12x6xf32>, left tensor<2x2x8x6xf32>, tensor<2x2x6xf32>
+  return
+}
+
+// -----
+
+// A1 to A5, A34: agents.
 func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
   // expected-error @below {{expected output of 2x4x12x6, but got 2x2x12x6}}
   %o = attn.agent %q, %k, %v {agents = 3 : i64, scale = 1.0 : f64} : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x2x12x6xf32>
@@ -54,6 +79,14 @@ func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x
 func.func @f(%q: tensor<2x4x?x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
   // expected-error @below {{expected agents of at least 1, but got 0}}
   %o = attn.agent %q, %k, %v {agents = 0 : i64, scale = 1.0 : f64} : tensor<2x4x?x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x?x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
+  // expected-error @below {{expected lse of 2x4x12, but got 2x4x11}}
+  %o, %l = attn.agent %q, %k, %v {agents = 3 : i64, scale = 1.0 : f64} : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x12x6xf32>, lse tensor<2x4x11xf32>
   return
 }
 
@@ -88,6 +121,47 @@ func.func @f(%k: tensor<2x2x12x8xf32>) {
 func.func @f(%k: tensor<2x2x12x8xf32>, %l: tensor<3xi32>) {
   // expected-error @below {{expected lengths of 2, but got 3}}
   %r = attn.sequence_softmax %k lengths(%l : tensor<3xi32>) : tensor<2x2x12x8xf32> -> tensor<2x2x12x8xf32>
+  return
+}
+
+// -----
+
+// A107, A3, A35: its logarithms of sums, and weights by them.
+func.func @f(%k: tensor<2x2x12x8xf32>) {
+  // expected-error @below {{expected result of 2x2x8, but got 2x2x12}}
+  %r = attn.sequence_lse %k : tensor<2x2x12x8xf32> -> tensor<2x2x12xf32>
+  return
+}
+
+// -----
+
+func.func @f(%k: tensor<2x2x12x8xf32>, %l: tensor<3xi32>) {
+  // expected-error @below {{expected lengths of 2, but got 3}}
+  %r = attn.sequence_lse %k lengths(%l : tensor<3xi32>) : tensor<2x2x12x8xf32> -> tensor<2x2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%k: tensor<2x2x12x8xf32>, %z: tensor<2x4x8xf32>) {
+  // expected-error @below {{expected lse of 2x2x8, but got 2x4x8}}
+  %r = attn.sequence_weights %k lse(%z : tensor<2x4x8xf32>) : tensor<2x2x12x8xf32> -> tensor<2x2x12x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%k: tensor<2x2x12x8xf32>, %z: tensor<2x2x8xf32>) {
+  // expected-error @below {{expected result of 2x2x12x8, but got 2x2x11x8}}
+  %r = attn.sequence_weights %k lse(%z : tensor<2x2x8xf32>) : tensor<2x2x12x8xf32> -> tensor<2x2x11x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%k: tensor<2x2x12x8xf32>, %z: tensor<2x2x8xf32>, %l: tensor<3xi32>) {
+  // expected-error @below {{expected lengths of 2, but got 3}}
+  %r = attn.sequence_weights %k lse(%z : tensor<2x2x8xf32>) lengths(%l : tensor<3xi32>) : tensor<2x2x12x8xf32> -> tensor<2x2x12x8xf32>
   return
 }
 

@@ -75,6 +75,24 @@ func.func @effatt(%q: !x, %k: !x, %v: !v, %l: tensor<2xi32>) -> (!v, !v, !x, !x)
   return %o, %p, %b, %c : !v, !v, !x, !x
 }
 
+!s = tensor<2x4x64x32xf32>
+!z = tensor<2x4x64xf32>
+
+// CHECK-LABEL: func.func @effatt_left
+func.func @effatt_left(%q: !x, %k: tensor<2x4x200x64xf32>, %v: !v, %n: tensor<2xi32>) -> (!v, !s, !z, !x) {
+  // CHECK: attn.effatt {{.*}} -> tensor<2x4x200x32xf32>, left tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+  %o, %left:2 = attn.effatt %q, %k, %v : !x, tensor<2x4x200x64xf32>, !v -> !v, left !s, !z
+  // CHECK: attn.sequence_lse %{{[^ ]*}} : tensor<2x4x200x64xf32> -> tensor<2x4x64xf32>
+  %l = attn.sequence_lse %k : tensor<2x4x200x64xf32> -> tensor<2x4x64xf32>
+  // CHECK: attn.sequence_weights %{{[^ ]*}} lse(%{{.*}} : tensor<2x4x64xf32>) : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+  %b = attn.sequence_weights %k lse(%l : tensor<2x4x64xf32>) : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+  // CHECK: attn.sequence_lse %{{.*}} lengths(%{{.*}} : tensor<2xi32>) :
+  %m = attn.sequence_lse %k lengths(%n : tensor<2xi32>) : tensor<2x4x200x64xf32> -> tensor<2x4x64xf32>
+  // CHECK: attn.sequence_weights %{{.*}} lse(%{{.*}}) lengths(%{{.*}} : tensor<2xi32>) :
+  %c = attn.sequence_weights %k lse(%m : !z) lengths(%n : tensor<2xi32>) : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+  return %o, %left#0, %l, %b : !v, !s, !z, tensor<2x4x200x64xf32>
+}
+
 !q = tensor<2x4x128x64xf32>
 !a = tensor<2x4x16x64xf32>
 
@@ -82,6 +100,8 @@ func.func @effatt(%q: !x, %k: !x, %v: !v, %l: tensor<2xi32>) -> (!v, !v, !x, !x)
 func.func @agent(%q: !q, %k: !q, %v: !q) -> (!q, !a) {
   // CHECK: attn.agent %{{.*}}, %{{.*}}, %{{.*}} {agents = 16 : i64, scale = 1.250000e-01 : f64} : tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32> -> tensor<2x4x128x64xf32>
   %o = attn.agent %q, %k, %v {agents = 16 : i64, scale = 1.250000e-01 : f64} : tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32> -> tensor<2x4x128x64xf32>
+  // CHECK: attn.agent {{.*}} -> tensor<2x4x128x64xf32>, lse tensor<2x4x128xf32>
+  %p, %l = attn.agent %q, %k, %v {agents = 16 : i64, scale = 1.250000e-01 : f64} : !q, !q, !q -> !q, lse tensor<2x4x128xf32>
   // CHECK: attn.pool %{{.*}} {count = 16 : i64} : tensor<2x4x128x64xf32> -> tensor<2x4x16x64xf32>
   %a = attn.pool %q {count = 16 : i64} : tensor<2x4x128x64xf32> -> tensor<2x4x16x64xf32>
   return %o, %a : !q, !a

@@ -78,7 +78,7 @@ static std::vector<Named> means() {
           {"favor, epsilon", kernel(favor(0.1, Stabilizer::Max))},
           {"polynomial", [](const AttentionInputs &inputs) { return powerAttention(inputs, {4}); }},
           {"polysketch", [](const AttentionInputs &inputs) { return powerAttention(inputs, sketched(4, 8, 4, 4)); }},
-          {"effatt", efficientAttention},
+          {"effatt", [](const AttentionInputs &inputs) { return efficientAttention(inputs); }},
           {"agent", [](const AttentionInputs &inputs) { return agentAttention(inputs, 3, 0.5); }}};
 }
 
