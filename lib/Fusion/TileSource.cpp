@@ -64,6 +64,7 @@ public:
   MemorySource(Value hostMemory, ArrayRef<Dimension> dimensions, AxisSet writtenIn)
       : TileSource(axesOf(dimensions) | writtenIn, Representation::Plain), hostMemory(hostMemory), dimensions(dimensions) {}
 
+  bool isLoaded() const override { return true; }
   void appendArguments(SmallVectorImpl<Value> &values) const override {
     values.push_back(hostMemory);
     for (const Dimension &dimension : dimensions) {

@@ -37,6 +37,8 @@ public:
   AxisSet axes() const { return dependsOn; }
   Representation gives() const { return representation; }
 
+  /// Whether it is loaded as it lies in memory: rows past the last one are 0.
+  virtual bool isLoaded() const { return false; }
   /// For messages.
   virtual llvm::StringRef name() const { return "a load"; }
   virtual llvm::ArrayRef<std::shared_ptr<const TileSource>> operands() const { return {}; }

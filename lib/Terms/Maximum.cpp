@@ -44,26 +44,30 @@ struct InRowUnit : Term {
   }
 };
 
-/// e^{x_f} / Σ_f e^{x_f}, or of a cotangent of it what reaches x.
+/// e^{x_f} / Σ_f e^{x_f}.
 struct SoftmaxOfRows : Term {
-  explicit SoftmaxOfRows(bool gradient) : gradient(gradient) {}
-
-  StringRef name() const override { return gradient ? "softmax_of_rows_gradient" : "softmax_of_rows"; }
+  StringRef name() const override { return "softmax_of_rows"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Type f32 = tiles.builder.getF32Type();
-    Value x = operands[0]->tile(site, f32);                                                           // [T, m]
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                    // [T, m]
     SmallVector<int64_t> shape(tiles.shape(x));
     auto ofRows = [&](Value rows) { return tiles.expand(rows, 1, shape); };
     x = tiles.exp2(tiles.times(tiles.minus(x, ofRows(tiles.reduceMax(x, 1))), tiles.constant(shape, M_LOG2E)));
-    Value y = tiles.over(x, ofRows(tiles.reduceAdd(x, 1)));
-    if (!gradient)
-      return {y};
-    Value given = operands[1]->tile(site, f32);                                                       // [T, m]
-    return {tiles.times(y, tiles.minus(given, ofRows(tiles.reduceAdd(tiles.times(given, y), 1))))};
+    Value sums = tiles.reduceAdd(x, 1);                                                               // [T]
+    return {tiles.times(x, ofRows(tiles.over(tiles.constant(tiles.shape(sums), 1), sums)))};
   }
+};
 
-  bool gradient;
+/// (y, ȳ): y ⊙ (ȳ − ⟨ȳ, y⟩) of the y that it gives.
+struct SoftmaxOfRowsGradient : Term {
+  StringRef name() const override { return "softmax_of_rows_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value y = operands[0]->tile(site, f32), given = operands[1]->tile(site, f32);                     // [T, m]
+    Value sums = tiles.reduceAdd(tiles.times(given, y), 1);                                           // [T]
+    return {tiles.times(y, tiles.minus(given, tiles.expand(sums, 1, tiles.shape(y))))};
+  }
 };
 
 /// The maximum of the first rows of all steps, of the second ones, …
@@ -108,8 +112,8 @@ struct LargestRow : Term {
 terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(/*ofMagnitudes=*/false); }
 terms::TermPtr terms::rowMagnitude() { return std::make_unique<RowMaximum>(/*ofMagnitudes=*/true); }
 terms::TermPtr terms::inRowUnit() { return std::make_unique<InRowUnit>(); }
-terms::TermPtr terms::softmaxOfRows() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/false); }
-terms::TermPtr terms::softmaxOfRowsGradient() { return std::make_unique<SoftmaxOfRows>(/*gradient=*/true); }
+terms::TermPtr terms::softmaxOfRows() { return std::make_unique<SoftmaxOfRows>(); }
+terms::TermPtr terms::softmaxOfRowsGradient() { return std::make_unique<SoftmaxOfRowsGradient>(); }
 terms::StreamedPtr terms::maximum(int64_t rows, std::optional<double> least) {
   return std::make_unique<Maximum>(rows, least);
 }

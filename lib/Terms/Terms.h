@@ -440,7 +440,7 @@ TermPtr rowMagnitude();
 TermPtr inRowUnit();
 /// (x): e^{x_f} / Σ_f e^{x_f}.
 TermPtr softmaxOfRows();
-/// (x, φ̄): y ⊙ (φ̄ − ⟨φ̄, y⟩) of y = softmaxOfRows.
+/// (y, φ̄): y ⊙ (φ̄ − ⟨φ̄, y⟩) of y = softmaxOfRows.
 TermPtr softmaxOfRowsGradient();
 /// (x [T]): their maximum: [1].
 TermPtr largestRow();

@@ -180,6 +180,14 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   llvm_unreachable("a feature map of tokens");
 }
 
+/// The softmax whose gradient that is: what others in the region read, too.
+static Source softmaxBeside(attn::MapGradientOp op, RegionDraft &draft, const Place &at, const Source &x) {
+  for (Operation *user : op.getSource().getUsers())
+    if (auto map = dyn_cast<attn::MapOp>(user); map && map.getFeatureMap() == op.getFeatureMap() && map->isBeforeInBlock(op))
+      return draft.read(map.getResult(), at);
+  return term(terms::softmaxOfRows(), {x});
+}
+
 /// x̄ of a map, from what reaches its features.
 static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MapGradientOp>(result.getOwner());
@@ -213,7 +221,7 @@ static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &
     operands.push_back(draft.parameter(op.getParameter(), at));
     return {term(terms::favorReluGradient(map.getScale()), operands)};
   case FeatureKind::Softmax:
-    return {term(terms::softmaxOfRowsGradient(), operands)};
+    return {term(terms::softmaxOfRowsGradient(), {softmaxBeside(op, draft, at, x), cotangent})};
   case FeatureKind::TensorSquare:
   case FeatureKind::SymmetricSquare:
     break; // a kernel of its own writes it, see SketchGradients.cpp

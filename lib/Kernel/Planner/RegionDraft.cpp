@@ -69,7 +69,7 @@ Source RegionDraft::read(Value value, const Place &at) { return tilesOf(tiles(va
 
 Source RegionDraft::existing(Value value, const Place &at) {
   Source source = read(value, at);
-  return existingOnes.count(keyOf(value, at)) ? source : term(terms::existing(at.tokens), {source});
+  return source->isLoaded() || existingOnes.count(keyOf(value, at)) ? source : term(terms::existing(at.tokens), {source});
 }
 
 void RegionDraft::defineExisting(Value value, const Place &at) {

@@ -43,7 +43,7 @@ public:
 
   /// From here on a value is read with 0 in rows that do not exist.
   void defineExisting(mlir::Value value, const Place &at);
-  /// The same of one read; as it is read anyway where that is defined.
+  /// The same of one read; as it is read anyway where that is defined, or where it is loaded.
   fusion::Source existing(mlir::Value value, const Place &at);
 
   /// Parameters of the head at a place [1 or heads, …], or of all.
