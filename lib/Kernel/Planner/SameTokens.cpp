@@ -43,10 +43,10 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
   return tokens;
 }
 
-/// Whether a value is a result that no reduction makes, whose rows exist up to these lengths; null: all of them.
+/// Whether a value is a result, or a part of one, that no reduction makes, whose rows exist up to these lengths; null: all of them.
 bool HostBuilder::isOfTokens(Value value, Value lengths) const {
   Operation *op = value.getDefiningOp();
-  return missing.contains(value) && isResult(value) && shapeOf(value).size() == 4 && !isState(value) && !arePairs(value) && ruleOf(op) &&
+  return missing.contains(value) && (isResult(value) || parts.contains(value)) && shapeOf(value).size() == 4 && !isState(value) && !arePairs(value) && ruleOf(op) &&
          ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !reductionOf(value) && lengthsOfRows(value, *this) == lengths;
 }
 
