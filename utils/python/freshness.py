@@ -19,6 +19,7 @@ COMMANDS = ["lib/Commands", "include/attune/Commands", "tools/attnc"]
 KERNELS = [*COMPILER, "runtime", ":!lib/Commands", ":!include/attune/Commands", ":!lib/Lowering/GPU", ":!include/attune/Lowering/GPU",
            ":!runtime/CUDA"]
 SUBJECTS = {"compile_time.md": [*COMPILER, "tools/attnc"],
+            "compile_time_gradients.md": [*COMPILER, "tools/attnc"],
             "python.md": ["python", *COMMANDS, "runtime/Common", "runtime/CPU", "runtime/include"]}
 HEAD_LINES = 16
 
