@@ -251,6 +251,8 @@ private:
   attn::ContractOp partnerOf(mlir::Operation *reduction) const;
   /// Has a value computed that is made of this sum, if any is needed.
   mlir::LogicalResult writePartner(attn::ContractOp sum);
+  /// Whether a sum lies in parts, or does so now that its partner is written. Null does not.
+  mlir::FailureOr<bool> bringParts(mlir::Operation *reduction);
   llvm::SmallVector<attn::ContractOp> sumsBeside(const OpSet &reads, const void *stream) const;
   mlir::LogicalResult writeJointly(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
                                    llvm::ArrayRef<attn::ContractOp> joint);

@@ -14,11 +14,11 @@
 // CHECK:         row_products(
 // CHECK-LABEL: region @effatt_backward_3_tokens grid(batch, head, query tile 64)
 // CHECK:         [[B:%.*]] = in_unit(
-// CHECK:         times_unless_zero([[B]],
+// CHECK:         times([[B]],
 // CHECK:         to grad_k[batch, head, query : rows, 0 : 16]
 
 // A row of the agents for all tokens of its run, over their number.
-// CHECK-LABEL: region @agents_backward_12_unpool grid(batch, head, query)
+// CHECK-LABEL: region @agents_backward_11_unpool grid(batch, head, query)
 // CHECK:         [[ROW:%.*]] = load workspace0[batch, head, query, 0 : 16]
 // CHECK:         [[N:%.*]] = number max(
 // CHECK:         [[SHARE:%.*]] = over([[ROW]], [[N]])

@@ -9,7 +9,7 @@
 // CHECK-LABEL: region @layer_backward_4_key_gradients grid(batch, head, part)
 // CHECK:         output %{{.*}} to workspace6[part, batch, head, key : rows, 0 : 16]
 // CHECK:         output %{{.*}}#1 to workspace7[part, batch, head, key : rows, 0 : 16]
-// CHECK-LABEL: region @layer_backward_12_compress_transposed grid(batch, head, key tile 64)
+// CHECK-LABEL: region @layer_backward_11_compress_transposed grid(batch, head, key tile 64)
 // CHECK:         = stage query step 64
 // CHECK:           [[E:%.*]] = load e[0, query : rows, key : 64]
 // CHECK:           [[S:%.*]] = load workspace0[batch, head, query : rows, 0 : 16]
@@ -17,10 +17,10 @@
 // CHECK-LABEL: region @layer_backward_2_tokens grid(batch, head, key tile 64)
 // CHECK:         = existing(
 // CHECK:         output %{{.*}} to workspace2[batch, head, key : rows below size(workspace2, 2), 0 : 16]
-// CHECK-LABEL: region @layer_backward_13_project_output grid(batch, query tile 64, model tile 64)
+// CHECK-LABEL: region @layer_backward_12_project_output grid(batch, query tile 64, model tile 64)
 // CHECK:         = load wk[model : 64, head * 16 : 16]
 // CHECK:         carry contract_transposed(
-// CHECK-LABEL: region @layer_backward_14_weight_gradient grid(head, value tile 16, model tile 64)
+// CHECK-LABEL: region @layer_backward_13_weight_gradient grid(head, value tile 16, model tile 64)
 // CHECK:         [[ALL:%.*]] = stage batch step 1
 // CHECK:           [[ENTRY:%.*]] = stage key step 64
 // CHECK:             [[X:%.*]] = load x[batch, key : rows, model : 64]
@@ -29,12 +29,12 @@
 // CHECK:             carry state([[KEPT]], [[C]])
 // CHECK:           carry compose([[ENTRY]])
 // CHECK:         output [[ALL]] to grad_wk[model : 64, head * 16 : 16]
-// CHECK-LABEL: region @layer_backward_15_token_sum grid(head, value tile 16)
+// CHECK-LABEL: region @layer_backward_14_token_sum grid(head, value tile 16)
 // CHECK:             carry token_sum(
 // CHECK:         output %{{.*}} to grad_bk[head * 16 : 16]
-// CHECK-LABEL: region @layer_backward_16_weight_gradient grid(head, value tile 16, model tile 64)
+// CHECK-LABEL: region @layer_backward_15_weight_gradient grid(head, value tile 16, model tile 64)
 // CHECK:         output %{{.*}} to grad_wo[head * 16 : 16, model : 64]
-// CHECK-LABEL: region @layer_backward_17_compress_gradient grid(shared_head, query tile 64, key tile 64)
+// CHECK-LABEL: region @layer_backward_16_compress_gradient grid(shared_head, query tile 64, key tile 64)
 // CHECK:         = stage batch step 1
 // CHECK:           = stage head of shared_head step 1
 // CHECK:             [[SLOTS:%.*]] = load workspace0[batch, head, query : rows, 0 : 16]

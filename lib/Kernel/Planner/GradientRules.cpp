@@ -33,8 +33,24 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 // Entries
 //===----------------------------------------------------------------------===//
 
+/// Sums [feature] of a state times a factor, the same for every row of features.
+static Tiles spreadSums(attn::SpreadOp op, double factor, RegionDraft &draft, const Place &at) {
+  SmallVector<Source> z = sumsAt(op.getSource(), featureWidths(op.getLike()), draft, at);
+  return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &sums) {
+    return term(terms::overRows(at.tokens), {factor == 1 ? sums : term(terms::scale(factor), {sums})});
+  }));
+}
+
+static bool spreadsSums(attn::SpreadOp op) {
+  auto countsTokens = [](attn::RoleAttr role) { return role.getValue() == attn::Role::Query || role.getValue() == attn::Role::Key; };
+  return llvm::none_of(op.getSourceRoles().getAsRange<attn::RoleAttr>(), countsTokens);
+}
+
+/// Of what is the same for every row the numbers are scaled.
 static Tiles buildScale(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ScaleOp>(result.getOwner());
+  if (auto spread = op.getSource().getDefiningOp<attn::SpreadOp>(); spread && spreadsSums(spread))
+    return spreadSums(spread, op.getFactor().convertToDouble(), draft, at);
   return {term(terms::scale(op.getFactor().convertToDouble()), {draft.read(op.getSource(), at)})};
 }
 
@@ -55,7 +71,7 @@ static bool arePowers(Value pairs) {
 
 static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MultiplyOp>(result.getOwner());
-  bool isFinite = arePairs(op.getLhs()) && !arePowers(op.getRhs());
+  bool isFinite = (arePairs(op.getLhs()) && !arePowers(op.getRhs())) || op.getLhs().getDefiningOp<attn::SequenceWeightsOp>();
   return {term(isFinite ? terms::times() : terms::timesUnlessZero(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
 }
 
@@ -63,18 +79,14 @@ static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {
   return {term(terms::spread(), {draft.read(cast<attn::SpreadOp>(result.getOwner()).getSource(), at)})};
 }
 
-/// Sums [feature], the same for every row of features.
 static Tiles buildSpreadSums(OpResult result, RegionDraft &draft, const Place &at) {
-  auto op = cast<attn::SpreadOp>(result.getOwner());
-  SmallVector<Source> z = sumsAt(op.getSource(), featureWidths(op.getLike()), draft, at);
-  return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &z) { return term(terms::overRows(at.tokens), {z}); }));
+  return spreadSums(cast<attn::SpreadOp>(result.getOwner()), /*factor=*/1, draft, at);
 }
 
 const TermRule *kernel::ruleOfSpread(attn::SpreadOp op) {
   static const TermRule numbers{.sides = {Side::Rows}, .sizesOnly = 1, .build = buildSpread};
   static const TermRule sums{.sides = {Side::Memory}, .sizesOnly = 1, .build = buildSpreadSums};
-  auto countsTokens = [](attn::RoleAttr role) { return role.getValue() == attn::Role::Query || role.getValue() == attn::Role::Key; };
-  return llvm::any_of(op.getSourceRoles().getAsRange<attn::RoleAttr>(), countsTokens) ? &numbers : &sums;
+  return spreadsSums(op) ? &sums : &numbers;
 }
 
 /// Tokens in memory are 0 where they do not exist.

@@ -92,6 +92,15 @@ attn::ContractOp HostBuilder::partnerOf(Operation *reduction) const {
   return few && !cutsQueries(rows) ? attn::ContractOp() : sum;
 }
 
+FailureOr<bool> HostBuilder::bringParts(Operation *reduction) {
+  if (!reduction)
+    return false;
+  attn::ContractOp partner = isInParts(reduction->getResult(0)) ? attn::ContractOp() : partnerOf(reduction);
+  if (partner && failed(writePartner(partner)))
+    return failure();
+  return isInParts(reduction->getResult(0));
+}
+
 /// Few keys, which all queries of a program's part see, and of which each query head has its own.
 bool HostBuilder::cutsQueries(attn::ContractOp rows) const {
   SeenKeys seen = keysOfSum(rows);

@@ -102,6 +102,12 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
   if (rule && side == Side::Rows && shapeOf(value).size() == 3 && memoryOf(value))
     return success();
   Operation *reduction = rule ? reductionOf(value) : nullptr;
+  if (reduction && side == Side::Rows && value.hasOneUse()) { // else what is made of the parts would be made again for every reader
+    FailureOr<bool> inParts = bringParts(reduction);
+    if (failed(inParts))
+      return failure();
+    reduction = *inParts ? nullptr : reduction;
+  }
   bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
   bool throughMemory = !rule || (reduction && !isBehind);
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
@@ -507,13 +513,11 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   if (placeOf(value) && !(output.lepe && output.lepe->inWindow))
     return writeRows(startProblem(), /*reduction=*/nullptr, WrittenValue{value, output}, OpSet());
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
-  if (reduction && isInParts(reduction->getResult(0)))
+  FailureOr<bool> inParts = bringParts(reduction);
+  if (failed(inParts))
+    return failure();
+  if (*inParts)
     reduction = nullptr;
-  if (attn::ContractOp partner = partnerOf(reduction)) {
-    if (!isInParts(reduction->getResult(0)) && failed(writePartner(partner)))
-      return failure();
-    reduction = isInParts(reduction->getResult(0)) ? nullptr : reduction;
-  }
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
   SmallVector<WrittenValue, 2> outputs{{value, output}};
   if (!ofKeys)
