@@ -10,8 +10,8 @@
 // function's it needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is
 // two of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
 //
-// What else could be left (`savePoints`, of states `statePoint`) is left where that is cheaper than to compute it again, which selection says of the plan that it takes
-// (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
+// What else could be left (`savePoints`, of states `statePoint`) is left where that is cheaper than to compute it again, which selection says of the
+// plan that it takes (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_GRAPH_KEEPFORBACKWARD_H
@@ -31,8 +31,8 @@ namespace attune::graph {
 inline constexpr llvm::StringLiteral savedAttr = "attn.saved";
 
 /// The attention, softmax, EVA or agents, whose output is a result of the function, where a backward pass takes what it leaves; null if there is none.
-/// Of a backward function, or one of terms, EVA is its joint softmax, and agents are the outer of their two. With permission for another function (`attn.allow`) nothing is kept: which one is
-/// computed is not known before prices are. Nor is it of image blocks, whose rows lie in another order.
+/// Of a backward function, or one of terms, EVA is its joint softmax, and agents are the outer of their two. With permission for another function
+/// (`attn.allow`) nothing is kept: which one is computed is not known before prices are. Nor is it of image blocks, whose rows lie in another order.
 mlir::Operation *keptAttention(mlir::func::FuncOp function);
 
 /// The same attention, attn.softmax, attn.eva, attn.eva_mix or attn.agent, with the logarithms of its rows' sums as a second result.

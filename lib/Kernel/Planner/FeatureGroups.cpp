@@ -58,7 +58,9 @@ bool kernel::isState(Value value) {
     return isState(saved.getComputed());
   if (auto sum = dyn_cast_or_null<attn::AddOp>(op))
     return isState(sum.getLhs()) || isState(sum.getRhs());
-  return isa_and_present<attn::StateOp, attn::TrueStateOp>(op) || (isa_and_present<attn::EffattOp>(op) && number > 0) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);
+  if (isa_and_present<attn::EffattOp>(op))
+    return number > 0;
+  return isa_and_present<attn::StateOp, attn::TrueStateOp>(op) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);
 }
 
 /// Whether numerator and denominator are sums of the same weights.

@@ -55,6 +55,7 @@ KernelRegion kernel::softmaxRegion(const Problem &problem, double scale, Value l
   Source state = softmaxState(plan, plan.keys(), qkv, {scale}, problem.width(), plan.valueTile());
   KernelRegion region = plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
   if (lse)
-    region.outputs.insert(region.outputs.begin(), {term(terms::logSumExp(), {state}), lse, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}});
+    region.outputs.insert(region.outputs.begin(),
+                          {term(terms::logSumExp(), {state}), lse, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}});
   return region;
 }
