@@ -71,8 +71,8 @@ void prepareModule(Module &module, const TargetMachine &machine) {
 /// AddressSanitizer's library themselves.
 bool checksAddresses() { return sys::Process::GetEnv("ATTUNE_SANITIZE") == "address"; }
 
-/// Kernels come vectorised, unrolled, inlined and with few branches, as their schedule says: what is left is to clean up. This takes a quarter as
-/// long as LLVM's pipeline for -O2, most of whose passes find nothing (docs/Rationale/CpuLowering.md).
+/// Kernels come vectorised, unrolled, inlined and with few branches, as their schedule says: what is left is to clean up. Most passes
+/// of LLVM's pipeline for -O2 find nothing (docs/Rationale/CpuLowering.md).
 constexpr StringLiteral cleanUp =
     "globaldce," // before any work on what is not needed
     "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse<memssa>,simplifycfg)),"

@@ -71,6 +71,7 @@ static bool arePowers(Value pairs) {
 
 static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MultiplyOp>(result.getOwner());
+  // Weights over the sequence meet products of tokens, which are 0 where these do not exist.
   bool isFinite = (arePairs(op.getLhs()) && !arePowers(op.getRhs())) || op.getLhs().getDefiningOp<attn::SequenceWeightsOp>();
   return {term(isFinite ? terms::times() : terms::timesUnlessZero(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
 }
