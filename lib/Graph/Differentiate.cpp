@@ -323,12 +323,6 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   return backward;
 }
 
-/// A run may give the logarithms of sums over the sequence.
-static void splitSequenceSoftmaxes(Block &body) {
-  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SequenceSoftmaxOp>()))
-    softmax.replaceByWeights();
-}
-
 /// The forward pass in terms that have gradients.
 static LogicalResult bringToTerms(Block &body, bool linear) {
   if (failed(decomposeMechanisms(body, linear)))
@@ -337,7 +331,7 @@ static LogicalResult bringToTerms(Block &body, bool linear) {
     graph::shiftFeatures(body);
   raiseSoftmax(body);
   askForSums(body);
-  splitSequenceSoftmaxes(body);
+  attn::splitSequenceSoftmaxes(body);
   steadyQueries(body);
   return success();
 }

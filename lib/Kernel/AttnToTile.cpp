@@ -84,19 +84,13 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   return checkAllUsed(source);
 }
 
-/// The logarithms of sums, which a run may give, and the weights that are made by them have rules of their own.
-static void splitSequenceSoftmaxes(func::FuncOp function) {
-  for (auto softmax : llvm::make_early_inc_range(function.getOps<attn::SequenceSoftmaxOp>()))
-    softmax.replaceByWeights();
-}
-
 /// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `weights`: those
 /// that any of its plans packs or folds.
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares,
                                    ArrayRef<PreparedWeight> weights, bool printRegions, bool packs) {
   if (failed(check(source, target)))
     return failure();
-  splitSequenceSoftmaxes(source);
+  attn::splitSequenceSoftmaxes(source.getBody().front());
   IRMapping memories;
   func::FuncOp host = makeHost(source, memories);
   PreparedTensors tensors = addPreparedArguments(host, source, weights);

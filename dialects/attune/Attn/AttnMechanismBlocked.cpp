@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnTerms.h"
+#include "Backward.h"
 #include "UsefulOperations.h"
 
 using namespace mlir;
@@ -20,6 +21,11 @@ SequenceWeightsOp SequenceSoftmaxOp::replaceByWeights() {
   getResult().replaceAllUsesWith(weights.getResult());
   erase();
   return weights;
+}
+
+void attune::attn::splitSequenceSoftmaxes(Block &block) {
+  for (auto softmax : llvm::make_early_inc_range(block.getOps<SequenceSoftmaxOp>()))
+    softmax.replaceByWeights();
 }
 
 SmallVector<Value> EffattOp::decompose(OpBuilder &builder) {

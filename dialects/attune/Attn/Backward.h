@@ -20,6 +20,9 @@ inline constexpr llvm::StringLiteral savedPrefix = "saved.";
 
 /// Whether a function computes gradients: its arguments are those of the forward pass, then a cotangent of each output.
 inline bool isBackward(mlir::func::FuncOp function) { return function->hasAttr(backwardAttr); }
+
+/// Softmaxes over the sequence become weights by the logarithms of their sums, which a run may have left.
+void splitSequenceSoftmaxes(mlir::Block &block);
 } // namespace attune::attn
 
 #endif // ATTUNE_ATTN_BACKWARD_H
