@@ -129,9 +129,14 @@ private:
   mlir::LogicalResult prepareOp(mlir::Operation *op, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareOperand(mlir::Operation *reader, mlir::Value value, Side side, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareNumbers(mlir::Value value);
+  // Numbers of rows that are made before their readers (Planner/RowNumbers.cpp).
   /// A workspace for numbers of the rows of `rows` and so many heads. Of rows that see blocks of an image they are columns of one number each:
   /// such rows are folded in tiles of rank 2 alone.
   mlir::Value allocateNumbers(int64_t heads, mlir::Value rows, attn::WindowAttr window = {});
+  /// Has numbers of rows written into a workspace by a kernel.
+  mlir::LogicalResult writeNumbers(mlir::Value value, attn::WindowAttr window);
+  /// Has those in memory that are products of rows which the region of a sum over queries would make again for every tile of keys.
+  mlir::LogicalResult bringRowProducts(mlir::Operation *reduction);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   mlir::LogicalResult materializeAll(const OpSet &ops, const Problem &named);
   void setMaterialized(llvm::ArrayRef<mlir::Operation *> together);

@@ -1,25 +1,35 @@
 // RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile=print-regions -o %t.mlir 2>&1 | FileCheck %s
 // RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile="print-regions target=gpu" -o %t.mlir 2>&1 | FileCheck %s --check-prefix=GPU
 
-// Exact attention: the forward pass leaves the logarithms of its sums. A part of the keys makes all three gradients, blocks of keys with all
+// Exact attention: the forward pass leaves the logarithms of its sums, and a kernel of tokens the products of rows, once for all tiles of keys. A part of the keys makes all three gradients, blocks of keys with all
 // queries that see them, from the diagonal on; heads that share a key are added up in one program, and parts of queries' gradients where they are read.
 // CHECK-LABEL: region @f_backward_2_softmax
 // CHECK:         output %{{.*}} to workspace0[batch, head, query : rows]
-// CHECK-LABEL: region @f_backward_key_gradients grid(batch, shared_head, part)
+// CHECK-LABEL: region @f_backward_tokens grid(batch, head, query tile 64)
+// CHECK:         %[[PRODUCTS:.*]] = row_products(
+// CHECK:         %[[ROWS:.*]] = scale(%[[PRODUCTS]]) {factor = -1.0
+// CHECK:         output %[[ROWS]] to [[DELTA:workspace[0-9]]][batch, head, query : rows]
+// CHECK-LABEL: region @f_backward_3_key_gradients grid(batch, shared_head, part)
 // CHECK:         = stage head of shared_head step 1
 // CHECK:           output %{{.*}} to [[SUMS:workspace[0-9]]][part, batch, head, query : rows, 0 : 16]
 // CHECK:         = stage key causal(query) of part step 64
 // CHECK:           = stage head of shared_head step 1
+// CHECK:             %[[KEY:.*]] = load k[batch, head / 2, key : rows, 0 : 16]
+// CHECK:             %[[SCALED:.*]] = scale(%[[KEY]])
 // CHECK:             = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen masked)
 // CHECK:               %[[BEFORE:.*]] = load [[SUMS]][part, batch, head, query : rows, 0 : 16]
+// CHECK-NOT:           row_products
+// CHECK:               %[[QUERY:.*]] = load q[batch, head, query : rows, 0 : 16]
+// CHECK:               = logits(%[[QUERY]], %[[SCALED]])
 // CHECK:               = softmax_weights
+// CHECK:               load workspace{{[0-9]}}[batch, head, query : rows]
 // CHECK:               %[[SUM:.*]] = pair_sums(%[[BEFORE]],
 // CHECK:               output %[[SUM]] to [[SUMS]][part, batch, head, query : rows, 0 : 16]
 // CHECK:               carry transposed_sums(
 // CHECK:             carry compose(
 // CHECK:           to grad_k[batch, shared_head, key : rows, 0 : 16]
 // CHECK:           to grad_v[batch, shared_head, key : rows, 0 : 16]
-// CHECK-LABEL: region @f_backward_3_tokens grid(batch, head, query tile 64)
+// CHECK-LABEL: region @f_backward_4_tokens grid(batch, head, query tile 64)
 // CHECK:         = stage part step 1
 // CHECK:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
 
@@ -30,7 +40,10 @@
 // GPU:           = softmax_weights
 // GPU:           carry weighted_sums(
 // GPU:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
-// GPU-LABEL: region @f_backward_3_key_gradients grid(batch, shared_head, key tile 64)
+// GPU-LABEL: region @f_backward_3_tokens grid(batch, head, query tile 64)
+// GPU:         = row_products(
+// GPU-LABEL: region @f_backward_4_key_gradients grid(batch, shared_head, key tile 64)
+// GPU-NOT:     row_products
 // GPU:         = stage head of shared_head step 1
 // GPU:           = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen)
 // GPU:             carry transposed_sums(
@@ -238,9 +251,10 @@ func.func @of_few_keys(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x80x16xf32>, %lse
   return %a, %b, %d : tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>
 }
 
-// Keys of a window that do not exist have gradients, too: rows of zeros.
+// Keys of a window that do not exist have gradients, too: rows of zeros. All keys of a query are in one tile, where the product of its rows is made.
 // CHECK-LABEL: region @of_window_lengths_backward_key_gradients grid(batch, head)
 // CHECK:         = stage key lengths(key_lengths) past lengths #attn.window<8> step 8 segments(keys: begin to end masked)
+// CHECK:           = row_products(
 // CHECK:         output %{{.*}} to grad_k[batch, head, key : rows below size(grad_k, 2), 0 : 16]
 func.func @of_window_lengths(%q: tensor<1x2x64x16xf32> {attn.name = "q"}, %k: tensor<1x2x64x16xf32> {attn.name = "k"}, %v: tensor<1x2x64x16xf32> {attn.name = "v"},
                              %l: tensor<1xi32> {attn.name = "key_lengths"}) -> (tensor<1x2x64x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {

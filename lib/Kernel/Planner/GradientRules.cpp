@@ -134,6 +134,8 @@ static Tiles buildSoftmaxWeights(OpResult result, RegionDraft &draft, const Plac
     logits.softcap = op.getSoftcap()->convertToDouble();
   if (op.getSlopes())
     logits.slope = gateAt(op.getSlopes(), draft, at);
+  // On a GPU scaled keys would be a tile of their own beside the keys.
+  logits.scalesKeys = draft.streamsQueries && draft.problem.schedule.getTarget() == tile::TargetKind::CPU;
   Source s = softmaxLogits(draft.plan, *draft.plan.extents, draft.read(op.getQuery(), at), draft.read(op.getKey(), keys), logits,
                            draft.channelsOf(op.getQuery()));
   return {term(terms::softmaxWeights(), {term(terms::visible(), {s}), draft.read(op.getLse(), at)})};
@@ -296,6 +298,7 @@ LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction,
       return emitError(each.value.getLoc()) << "expected results of one number of heads from one sum over queries, with nothing behind them "
                                                "(others are not supported yet)";
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
+  draft.streamsQueries = true;
   Axis head = heads == problem.heads() ? Axis::Head : Axis::SharedHead;
   Place at{Axis::Key, head, heads};
   if (SmallVector<attn::ContractOp> joint = sumsBeside(draft.reads, streamOf(reduction)); !joint.empty())

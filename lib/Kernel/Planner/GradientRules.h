@@ -17,6 +17,8 @@ Tiles buildRowProducts(mlir::OpResult result, RegionDraft &draft, const Place &a
 /// Σ_i w_ij x_i of each key, for rows that are keys.
 Tiles buildSumOverQueries(mlir::OpResult result, RegionDraft &draft, const Place &at);
 
+/// The blocks that the keys of numbers of rows lie in; null: none.
+attn::WindowAttr windowOf(mlir::Value numbers);
 /// The stores of a value's rows at a place, block by block; where keys have lengths, also of the rows that do not exist.
 llvm::SmallVector<fusion::RegionOutput, 1> everyRowOf(RegionDraft &draft, const WrittenValue &written, const Place &at);
 /// How many rows of a value exist that a region makes of nothing but its own row; null: all do, or it lies in memory.

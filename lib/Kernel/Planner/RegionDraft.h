@@ -71,6 +71,7 @@ public:
   const Problem problem;
   RegionPlanner plan;
   const OpSet reads; ///< the ops that the region computes
+  bool streamsQueries = false; ///< a program has a block of keys
   /// Sums over keys of the weights that the region makes, and where those of each part of the keys lie (JointGradients.cpp).
   struct PartSum {
     attn::ContractOp sum;

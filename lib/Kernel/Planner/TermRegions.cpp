@@ -129,12 +129,6 @@ static bool hasRows(Operation *op) {
   return (shape.size() == 3 || shape.size() == 4) && !ShapedType::isDynamic(shape[1]) && (shape.size() == 3 || !ShapedType::isDynamic(shape[3]) || arePairs(op->getResult(0)));
 }
 
-/// The blocks that the keys of numbers of rows lie in.
-static attn::WindowAttr windowOf(Value numbers) {
-  Operation *reduction = reductionOf(numbers);
-  return reduction && ruleOf(reduction)->keys ? ruleOf(reduction)->keys(reduction).window : attn::WindowAttr();
-}
-
 /// Numbers of rows [batch, H, n]: by the kernel of the tokens that are made of the same reduction, if any are needed.
 LogicalResult HostBuilder::prepareNumbers(Value value) {
   Operation *op = value.getDefiningOp();
@@ -151,24 +145,7 @@ LogicalResult HostBuilder::prepareNumbers(Value value) {
   }
   if (memoryOf(value))
     return success();
-  Value rows = rowsBehind(value);
-  if (failed(read(rows)))
-    return failure();
-  Value memory = allocateNumbers(shapeOf(value)[1], rows, windowOf(value));
-  if (failed(write(value, Output{memory, 0, std::nullopt})))
-    return failure();
-  workspaces[value] = memory;
-  return success();
-}
-
-Value HostBuilder::allocateNumbers(int64_t heads, Value rows, attn::WindowAttr window) {
-  Value memory = rowsOf(rows).memory;
-  TileBuilder host(site.host, site.loc);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  SmallVector<int64_t> shape{dynamic, heads, dynamic};
-  if (window && window.isGrid())
-    shape.push_back(1);
-  return site.workspace(shape, {host.dim(memory, 0), tokenCount(host, memory)});
+  return writeNumbers(value, windowOf(value));
 }
 
 LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) {
@@ -524,6 +501,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     outputs = reduction ? resultsOf(value, output, reduction) : resultsOfSameTokens(value, output);
   if (attn::ContractOp state = reduction || ofKeys ? attn::ContractOp() : stateOfSameTokens(outputs))
     return writeWithState(state, outputs);
+  if (reduction && !ofKeys && frameOf(reduction) == Frame::Keys && failed(bringRowProducts(reduction)))
+    return failure();
   OpSet reads, later;
   // A readout without a denominator is one of slots, which are numbered before it.
   auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);

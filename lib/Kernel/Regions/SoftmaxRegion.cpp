@@ -28,9 +28,10 @@ using namespace attune::fusion;
 Source kernel::softmaxLogits(const RegionPlanner &plan, const Extents &extents, Source query, Source key, const SoftmaxLogits &logits,
                              int64_t channels) {
   double factor = logits.scale * M_LOG2E;
-  bool ofQuery = plan.problem.schedule.getOperand().isF32();
-  Source q = ofQuery ? term(terms::scale(factor), {query}) : query;
-  Source s = plan.pairs(q, key, channels, Representation::Log, ofQuery ? 1 : factor, /*wide=*/false);
+  bool ofTokens = plan.problem.schedule.getOperand().isF32();
+  if (Source &tokens = logits.scalesKeys ? key : query; ofTokens)
+    tokens = term(terms::scale(factor), {tokens});
+  Source s = plan.pairs(query, key, channels, Representation::Log, ofTokens ? 1 : factor, /*wide=*/false);
   if (logits.softcap)
     s = term(terms::softcap(*logits.softcap * M_LOG2E), {s});
   if (logits.slope)

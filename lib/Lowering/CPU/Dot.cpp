@@ -114,14 +114,16 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
       pairs ? requirePairs(state, scalarUse) : requireScalars(state, scalarUse);
   Buffer vectors = pairs ? requireVectorPairs(state, vectorUse) : state.require(vectorUse.get(), orderOfUse(vectorUse));
   std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
-  bool accumulates = splatValue(dot.getAcc()) != 0.0;
   std::optional<ScaledStore> stored = scaledStore(dot, emit.lanes());
+  std::optional<SumInMemory> inMemory = sumInMemory(dot, emit.lanes());
+  bool accumulates = !inMemory && splatValue(dot.getAcc()) != 0.0;
+  tile::StoreOp store = stored ? stored->store : inMemory ? inMemory->store : tile::StoreOp();
   std::optional<MemoryAccess> access;
-  Fold storeFold = stored ? foldOf(stored->store) : Fold();
-  if (stored)
-    access.emplace(state, stored->store);
+  Fold storeFold = store ? foldOf(store) : Fold();
+  if (store)
+    access.emplace(state, store);
   // What is stored needs no place of its own, but the accumulator's stride is that of a tile of the scratch.
-  Buffer result = stored
+  Buffer result = store
                       ? Buffer{access->buffer(emit, storeFold).pointer, state.strideOf(shapeOf(dot.getResult()), order)}
                       : state.destination(dot.getResult(), order);
   Value added = scaled ? scaled->tile : dot.getAcc();
@@ -142,9 +144,10 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  rows,
                  resultDiagonal(dot),
                  operandDiagonal(dot),
-                 stored.has_value(),
-                 stored && access->rowsThatExist(),
+                 static_cast<bool>(store),
+                 store && access->rowsThatExist(),
                  stored && stored->addend,
+                 inMemory.has_value(),
                  pairs,
                  scalarFold,
                  vectors.fold,
@@ -155,12 +158,12 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
     shape.tileRest = tileNames(dot->getParentOfType<tile::KernelOp>(), emit.isa)->rest;
   SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars,        vectors.pointer,
                                   rowStep,        columnStep,          vectors.stride, factor.pointer};
-  if (stored)
+  if (store)
     arguments.append({access->stride, shape.storesBelow ? access->rowsThatExist() : emit.constant(0), state.dumpRow(),
-                      state.require(stored->scale, Order::Row).pointer});
+                      stored ? state.require(stored->scale, Order::Row).pointer : result.pointer});
   if (shape.storesSum)
     arguments.push_back(state.require(stored->addend, Order::Row).pointer);
-  FoldPlace storePlace = stored ? access->placeOfFold(emit) : FoldPlace();
+  FoldPlace storePlace = store ? access->placeOfFold(emit) : FoldPlace();
   for (auto [fold, place] : {std::pair(shape.scalarFold, scalarPlace), std::pair(shape.vectorFold, vectors.place),
                              std::pair(shape.storeFold, storePlace)})
     if (fold)

@@ -44,7 +44,7 @@ std::string DotShape::name() const {
          (storesBelow ? "_storebelow"
           : stores    ? "_store"
                       : "") +
-         (storesSum ? "_sum" : "") + (tail ? "_tail" : "") + foldNames() + fetched;
+         (storesSum ? "_sum" : "") + (addsInMemory ? "_there" : "") + (tail ? "_tail" : "") + foldNames() + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -169,7 +169,7 @@ Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
   return LLVM::FMAOp::create(emit, before, factor, sum);
 }
 
-/// A vector of what is stored to memory.
+/// A vector with the factor of its row.
 Value DotBody::scaled(Value sum, Value factor, Value row, Value column) {
   if (!shape.storesSum)
     return arith::MulFOp::create(emit, sum, factor);
@@ -178,17 +178,21 @@ Value DotBody::scaled(Value sum, Value factor, Value row, Value column) {
   return LLVM::FMAOp::create(emit, sum, factor, emit.load(emit.offset(stored.addend, place, f32), emit.floats()));
 }
 
-/// Stores a row of the block, in the scratch or, scaled, in memory.
+/// Stores a row of the block, in the scratch or in memory.
 void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   Type f32 = emit.getF32Type();
   Value place = shape.storeFold ? foldedRow(emit, shape.storeFold, stored.place, row) : row;
   Value start = emit.offset(result, emit.mul(place, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
   if (shape.storesBelow)
     start = emit.select(emit.less(row, stored.bound), start, stored.dump);
-  Value factor = shape.stores ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
+  Value factor = shape.stores && !shape.addsInMemory ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
   for (auto [j, sum] : llvm::enumerate(sums)) {
-    Value place = emit.add(column, static_cast<int64_t>(j) * emit.lanes());
-    emit.store(factor ? scaled(sum, factor, row, place) : sum, emit.offset(start, place, f32));
+    Value place = emit.add(column, static_cast<int64_t>(j) * emit.lanes()), address = emit.offset(start, place, f32), stored = sum;
+    if (factor)
+      stored = scaled(sum, factor, row, place);
+    else if (shape.addsInMemory) // of a row that does not exist, to what nobody reads
+      stored = arith::AddFOp::create(emit, emit.load(address, emit.floats()), sum);
+    emit.store(stored, address);
   }
 }
 

@@ -45,6 +45,7 @@ struct DotShape {
   std::optional<int64_t> operandDiagonal;  ///< A is zero where k > i + diagonal
   bool stores, storesBelow;                ///< C is scaled and stored to memory, be it only rows below a bound
   bool storesSum;                          ///< with another tile added to it, of the accumulator's stride
+  bool addsInMemory;                       ///< C is not scaled, but added to what lies there
   bool pairs;                              ///< of bf16 numbers: steps of S count these, rows of V are pairs
   Fold scalarFold, vectorFold, storeFold;  ///< of the rows of S, V and the memory that C is stored to
   int64_t tail;                            ///< rows of the result that are computed one by one (DotTail.h)

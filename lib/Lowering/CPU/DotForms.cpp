@@ -29,14 +29,18 @@ std::optional<ScaledAccumulator> cpu::scaledAccumulator(tile::DotOp dot) {
   return std::nullopt;
 }
 
-bool cpu::storesWholeVectors(tile::StoreOp store, int64_t lanes) {
+/// Whether no vector of what is stored has a mask.
+static bool hasWholeVectors(tile::StoreOp store, int64_t lanes) {
   Value tile = store.getValue();
   auto memory = cast<MemRefType>(store.getTarget().getType());
   APInt column;
-  if (store.getLower() || rankOf(tile) != 2 || !memory.getElementType().isF32() ||
-      shapeOf(tile)[1] % lanes != 0 || memory.isDynamicDim(memory.getRank() - 1) ||
-      !matchPattern(store.getIndices().back(), m_ConstantInt(&column)) ||
-      column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
+  return !store.getLower() && rankOf(tile) == 2 && memory.getElementType().isF32() && shapeOf(tile)[1] % lanes == 0 &&
+         !memory.isDynamicDim(memory.getRank() - 1) && matchPattern(store.getIndices().back(), m_ConstantInt(&column)) &&
+         column.getSExtValue() + shapeOf(tile)[1] <= memory.getDimSize(memory.getRank() - 1);
+}
+
+bool cpu::storesWholeVectors(tile::StoreOp store, int64_t lanes) {
+  if (!hasWholeVectors(store, lanes))
     return false;
   bool read = false;
   store->getParentOfType<tile::KernelOp>()->walk(
@@ -68,6 +72,38 @@ std::optional<ScaledStore> cpu::scaledStore(tile::DotOp dot, int64_t lanes) {
   if (isFree(addend) || product->getNextNode() != sum)
     return std::nullopt;
   return ScaledStore{product, expand.getSource(), store, sum, addend};
+}
+
+bool cpu::haveSameElements(tile::LoadOp load, tile::StoreOp store) {
+  return load.getSource() == store.getTarget() && load.getIndices() == store.getIndices() && load.getLower() == store.getLower() &&
+         load.getRows() == store.getRows() && load.getFold() == store.getFold() && load.getColumns() == store.getColumns() &&
+         load.getStride() == store.getStride();
+}
+
+/// Whether an op may touch memory on its own.
+static bool writesOrWaits(Operation *op) { return isa<tile::StoreOp, tile::LoopOp, tile::ArriveOp>(op); }
+
+std::optional<SumInMemory> cpu::sumInMemory(tile::DotOp dot, int64_t lanes) {
+  auto load = dot.getAcc().getDefiningOp<tile::LoadOp>();
+  auto store = dyn_cast_or_null<tile::StoreOp>(onlyUser(dot));
+  if (!load || !store || dot->getNextNode() != store || onlyUser(load) != dot || !haveSameElements(load, store) ||
+      orderOf(dot.getResult()) != Order::Row || !hasWholeVectors(store, lanes) || runningSums(dot))
+    return std::nullopt;
+  // The load moves to the dot.
+  for (Operation *op = load->getNextNode(); op != dot; op = op->getNextNode())
+    if (writesOrWaits(op))
+      return std::nullopt;
+  return SumInMemory{load, store};
+}
+
+tile::DotOp cpu::dotThatAdds(Operation *op, int64_t lanes) {
+  tile::DotOp dot;
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    dot = store.getValue().getDefiningOp<tile::DotOp>();
+  else if (isa<tile::LoadOp>(op))
+    dot = dyn_cast_or_null<tile::DotOp>(onlyUser(op));
+  std::optional<SumInMemory> sum = dot ? sumInMemory(dot, lanes) : std::nullopt;
+  return sum && (sum->load == op || sum->store == op) ? dot : tile::DotOp();
 }
 
 /// A dot whose result is a factor of the tile.

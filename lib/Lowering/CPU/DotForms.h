@@ -42,6 +42,19 @@ std::optional<ScaledStore> scaledStore(tile::DotOp dot, int64_t lanes);
 /// The dot that does the op's work: the product, the sum or the store of a scaled store.
 tile::DotOp dotThatStores(Operation *op, int64_t lanes);
 
+/// Whether both name the same elements of one memory.
+bool haveSameElements(tile::LoadOp load, tile::StoreOp store);
+
+/// A sum that lies in memory, tile.load + a · b, stored to the elements that were loaded: the dot adds to them as it ends a block, and neither has a
+/// place of its own.
+struct SumInMemory {
+  tile::LoadOp load;
+  tile::StoreOp store;
+};
+std::optional<SumInMemory> sumInMemory(tile::DotOp dot, int64_t lanes);
+/// The dot that does the op's work: the load or the store of a sum in memory.
+tile::DotOp dotThatAdds(Operation *op, int64_t lanes);
+
 /// A result that is masked to j ≤ i + diagonal wherever it is used: what is masked need not be computed.
 std::optional<int64_t> resultDiagonal(tile::DotOp dot);
 /// A left operand that is zero where k > i + diagonal: those products need not be computed.

@@ -183,8 +183,11 @@ void cpu::assignFetches(KernelState &state, Block &body) {
   else
     llvm::append_range(accesses, loadsOfBlock(body));
   // A store reads its cache line first unless that is there already, and those behind it wait.
+  auto isFetched = [&](tile::StoreOp store) {
+    return llvm::any_of(accesses, [&](Operation *access) { return isa<tile::LoadOp>(access) && haveSameElements(cast<tile::LoadOp>(access), store); });
+  };
   for (auto store : body.getOps<tile::StoreOp>())
-    if (rowsToNext(store) != 0)
+    if (rowsToNext(store) != 0 && !isFetched(store))
       accesses.push_back(store);
   for (Operation *access : accesses) {
     FetchShape shape = nextShape(access);

@@ -37,7 +37,7 @@ bool cpu::isScalarOp(Operation *op) {
 bool Stages::absorbed(Operation *op) const {
   if (auto store = dyn_cast<tile::StoreOp>(op); store && isCarriedInMemory(store, target.lanes))
     return true;
-  if (dotThatStores(op, target.lanes))
+  if (dotThatStores(op, target.lanes) || dotThatAdds(op, target.lanes))
     return true;
   if (op->getNumResults() != 1 || !op->hasOneUse())
     return false;
@@ -214,6 +214,11 @@ void Stages::place(Operation *op) {
         stageOf[stored->sum] = list.size();
       accesses.push_back(stored->store);
       lastStore = list.size(), anyStore = true;
+    }
+    if (auto sum = sumInMemory(dot, target.lanes)) {
+      stageOf[sum->load] = stageOf[sum->store] = list.size();
+      accesses.append({sum->load, sum->store});
+      lastLoad = lastStore = list.size(), anyLoad = anyStore = true;
     }
     if (auto scaled = scaledAccumulator(dot))
       stageOf[scaled->product] = list.size();

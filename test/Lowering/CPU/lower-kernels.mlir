@@ -316,6 +316,45 @@ tile.kernel @stores_sum(%X: memref<64x64xf32>, %S: memref<64xf32>, %V: memref<?x
 
 // -----
 
+// A sum that lies in memory is added to there: neither what is loaded nor the result has a place in the scratch. It is not where the sum is read
+// again, is stored elsewhere, or where something else is stored between the load and the dot.
+// CHECK-LABEL: llvm.func @sums__avx512
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_there__avx512(
+// CHECK-NOT:     _there__
+// CHECK:         llvm.return
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow_there__avx512
+// CHECK:         %[[SUMS:.*]]:24 = scf.for
+// CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %{{.*}}, %arg9
+// CHECK:         %[[PLACE:.*]] = arith.select %[[EXISTS]], %{{.*}}, %arg10
+// CHECK:         %[[BEFORE:.*]] = llvm.load %[[PLACE]] {
+// CHECK:         %[[SUM:.*]] = arith.addf %[[BEFORE]], %[[SUMS]]#0
+// CHECK:         llvm.store %[[SUM]], %[[PLACE]]
+tile.kernel @sums(%X: memref<64x64xf32>, %S: memref<?x64xf32>, %T: memref<?x64xf32>, %U: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %x = tile.load %X[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+  %y = arith.addf %x, %x : tensor<64x64xf32>
+  %s = tile.load %S[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %more = tile.dot %y, %y, %s : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %more, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %t = tile.load %T[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %elsewhere = tile.dot %y, %y, %t : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %elsewhere, %T[%c64, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %u = tile.load %U[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  tile.store %y, %U[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %over = tile.dot %y, %y, %u : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %over, %U[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %v = tile.load %U[%c64, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %again = tile.dot %y, %y, %v : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %again, %U[%c64, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.store %again, %T[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
 // In its last step a loop fetches the next block of queries, too, and the lines that the kernel will store to; what lies in one
 // place for all blocks it does not. In the other steps these fetches have a place that is in the cache already, and no distance
 // from row to row.
