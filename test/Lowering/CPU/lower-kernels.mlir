@@ -319,8 +319,6 @@ tile.kernel @stores_sum(%X: memref<64x64xf32>, %S: memref<64xf32>, %V: memref<?x
 // A sum that lies in memory is added to there: neither what is loaded nor the result has a place in the scratch. It is not where the sum is read
 // again, is stored elsewhere, or where something else is stored between the load and the dot.
 // CHECK-LABEL: llvm.func @sums__avx512
-// CHECK:         scf.for
-// CHECK-NOT:     scf.for
 // CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_there__avx512(
 // CHECK-NOT:     _there__
 // CHECK:         llvm.return
