@@ -35,6 +35,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     arguments.append({i64, i64, pointer, pointer});
   if (shape.storesSum)
     arguments.push_back(pointer);
+  if (shape.multiplies)
+    arguments.push_back(pointer);
   for (const Fold &fold : {shape.scalarFold, shape.vectorFold, shape.storeFold})
     if (fold)
       arguments.append({i64, i64});
@@ -68,6 +70,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     if (shape.storesSum)
       body.stored.addend = block.getArgument(at++);
   }
+  if (shape.multiplies)
+    body.factor = block.getArgument(at++);
   for (auto [fold, place] :
        {std::pair(&shape.scalarFold, &body.scalarPlace), std::pair(&shape.vectorFold, &body.vectorPlace),
         std::pair(&shape.storeFold, &body.stored.place)})
@@ -101,6 +105,9 @@ static ScalarOperand requireScalars(KernelState &state, OpOperand &use) {
   return {scalars.pointer, rowStep, columnStep, scalars.fold, scalars.place};
 }
 
+/// What an expansion's numbers are numbers of, as the dot function has them.
+static Along alongOf(int64_t axis, bool rows) { return (axis == 1) == rows ? Along::Columns : Along::Rows; }
+
 void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   Emit &emit = state.emit;
   ++state.dots;
@@ -116,8 +123,9 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
   std::optional<ScaledStore> stored = scaledStore(dot, emit.lanes());
   std::optional<SumInMemory> inMemory = sumInMemory(dot, emit.lanes());
+  std::optional<MultipliedResult> multiplied = multipliedResult(dot, emit.lanes());
   bool accumulates = !inMemory && splatValue(dot.getAcc()) != 0.0;
-  tile::StoreOp store = stored ? stored->store : inMemory ? inMemory->store : tile::StoreOp();
+  tile::StoreOp store = stored ? stored->store : inMemory ? inMemory->store : plainStore(dot, emit.lanes());
   std::optional<MemoryAccess> access;
   Fold storeFold = store ? foldOf(store) : Fold();
   if (store)
@@ -125,9 +133,12 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   // What is stored needs no place of its own, but the accumulator's stride is that of a tile of the scratch.
   Buffer result = store
                       ? Buffer{access->buffer(emit, storeFold).pointer, state.strideOf(shapeOf(dot.getResult()), order)}
-                      : state.destination(dot.getResult(), order);
-  Value added = scaled ? scaled->tile : dot.getAcc();
-  Buffer accumulator = accumulates ? state.require(added, order) : result;
+                      : state.destination(lastOf(dot, emit.lanes())->getResult(0), order);
+  // One number for each row or column of the result is read as such.
+  auto expand = accumulates ? dot.getAcc().getDefiningOp<tile::ExpandOp>() : tile::ExpandOp();
+  bool spread = expand && !isFree(expand.getSource());
+  Value added = scaled ? scaled->tile : spread ? expand.getSource() : dot.getAcc();
+  Buffer accumulator = accumulates ? state.require(added, spread ? Order::Row : order) : result;
   Buffer factor = scaled ? state.require(scaled->scale, Order::Row) : result;
   auto known = [](Value value) { return Emit::known(value).value_or(-1); };
   DotShape shape{rows ? dot.getN() : dot.getM(),
@@ -138,16 +149,17 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  known(vectors.stride),
                  known(result.stride),
                  accumulates,
-                 !scaled                       ? Scale::None
-                 : (scaled->axis == 1) == rows ? Scale::Columns
-                                               : Scale::Rows,
+                 scaled ? alongOf(scaled->axis, rows) : Along::None,
+                 spread ? alongOf(expand.getAxis(), rows) : Along::None,
                  rows,
                  resultDiagonal(dot),
                  operandDiagonal(dot),
                  static_cast<bool>(store),
                  store && access->rowsThatExist(),
+                 stored.has_value(),
                  stored && stored->addend,
                  inMemory.has_value(),
+                 multiplied.has_value(),
                  pairs,
                  scalarFold,
                  vectors.fold,
@@ -163,6 +175,8 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                       stored ? state.require(stored->scale, Order::Row).pointer : result.pointer});
   if (shape.storesSum)
     arguments.push_back(state.require(stored->addend, Order::Row).pointer);
+  if (multiplied)
+    arguments.push_back(state.require(multiplied->factor, order).pointer);
   FoldPlace storePlace = store ? access->placeOfFold(emit) : FoldPlace();
   for (auto [fold, place] : {std::pair(shape.scalarFold, scalarPlace), std::pair(shape.vectorFold, vectors.place),
                              std::pair(shape.storeFold, storePlace)})

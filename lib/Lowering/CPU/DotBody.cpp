@@ -29,22 +29,21 @@ std::string DotShape::name() const {
   std::string fetched;
   for (const FetchShape &fetch : fetches)
     fetched += fetch.name();
+  auto along = [](StringRef mark, Along of) { return of == Along::None ? std::string() : (mark + (of == Along::Rows ? "rows" : "columns")).str(); };
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
   return (tiles   ? tileRest ? "dot_tiles" + std::to_string(tileRest) + "_" : "dot_tiles_"
           : pairs ? "dot_bf16_"
                   : "dot_") +
          std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" + text(rowStep) +
          "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) + (accumulates ? "_add" : "") +
-         (scale == Scale::Rows      ? "_rows"
-          : scale == Scale::Columns ? "_columns"
-                                    : "") +
+         along("_", scale) + along("_each", spread) +
          (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
          (resultDiagonal ? "_below" + text(*resultDiagonal) : "") +
          (operandDiagonal ? "_sums" + text(*operandDiagonal) : "") +
          (storesBelow ? "_storebelow"
           : stores    ? "_store"
                       : "") +
-         (storesSum ? "_sum" : "") + (addsInMemory ? "_there" : "") + (tail ? "_tail" : "") + foldNames() + fetched;
+         (scalesRows ? "_scaled" : "") + (storesSum ? "_sum" : "") + (addsInMemory ? "_there" : "") + (multiplies ? "_times" : "") + (tail ? "_tail" : "") + foldNames() + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -161,11 +160,13 @@ SmallVector<Value> DotBody::productOfPairs(Value row, int64_t rows, Value column
 
 Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
   Type f32 = emit.getF32Type();
-  Value before = emit.load(emit.offset(accumulator, place, f32), emit.floats());
-  if (shape.scale == Scale::None)
+  auto numbers = [&](Value of, Along along) {
+    return along == Along::Rows ? emit.splat(emit.load(emit.offset(of, row, f32), f32)) : emit.load(emit.offset(of, column, f32), emit.floats());
+  };
+  Value before = shape.spread == Along::None ? emit.load(emit.offset(accumulator, place, f32), emit.floats()) : numbers(accumulator, shape.spread);
+  if (shape.scale == Along::None)
     return arith::AddFOp::create(emit, before, sum);
-  Value factor = shape.scale == Scale::Rows ? emit.splat(emit.load(emit.offset(scale, row, f32), f32))
-                                            : emit.load(emit.offset(scale, column, f32), emit.floats());
+  Value factor = numbers(scale, shape.scale);
   return LLVM::FMAOp::create(emit, before, factor, sum);
 }
 
@@ -185,7 +186,7 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   Value start = emit.offset(result, emit.mul(place, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
   if (shape.storesBelow)
     start = emit.select(emit.less(row, stored.bound), start, stored.dump);
-  Value factor = shape.stores && !shape.addsInMemory ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
+  Value factor = shape.scalesRows ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
   for (auto [j, sum] : llvm::enumerate(sums)) {
     Value place = emit.add(column, static_cast<int64_t>(j) * emit.lanes()), address = emit.offset(start, place, f32), stored = sum;
     if (factor)
@@ -198,9 +199,14 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
 
 void DotBody::finishRow(MutableArrayRef<Value> sums, Value row, Value column) {
   Value first = emit.add(emit.mul(row, shape.resultStep), column);
-  for (auto [j, sum] : llvm::enumerate(sums))
-    if (int64_t at = static_cast<int64_t>(j) * emit.lanes(); shape.accumulates)
-      sum = accumulated(sum, row, emit.add(column, at), emit.add(first, at));
+  for (auto [j, sum] : llvm::enumerate(sums)) {
+    int64_t vector = static_cast<int64_t>(j) * emit.lanes();
+    Value at = emit.add(column, vector), place = emit.add(first, vector);
+    if (shape.accumulates)
+      sum = accumulated(sum, row, at, place);
+    if (shape.multiplies)
+      sum = arith::MulFOp::create(emit, sum, emit.load(emit.offset(factor, place, emit.getF32Type()), emit.floats()));
+  }
   store(sums, row, column);
 }
 

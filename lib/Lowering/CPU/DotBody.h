@@ -29,8 +29,8 @@
 
 namespace attune::cpu {
 
-/// What the accumulator is multiplied by before it is added.
-enum class Scale { None, Rows, Columns };
+/// What numbers there is one of: each row, or each column.
+enum class Along { None, Rows, Columns };
 
 /// What a dot function is made for. Strides that are only known at run time are -1 and come as arguments.
 struct DotShape {
@@ -39,13 +39,16 @@ struct DotShape {
   int64_t vectorStep;           ///< stride of V
   int64_t resultStep;           ///< stride of the accumulator and, in the scratch, of C
   bool accumulates;
-  Scale scale;
+  Along scale;                             ///< of numbers that the accumulator is multiplied by
+  Along spread;                            ///< of numbers that the accumulator is
   bool transposed;                         ///< I are the columns of the result, J its rows
   std::optional<int64_t> resultDiagonal;   ///< only elements j ≤ i + diagonal are needed
   std::optional<int64_t> operandDiagonal;  ///< A is zero where k > i + diagonal
-  bool stores, storesBelow;                ///< C is scaled and stored to memory, be it only rows below a bound
+  bool stores, storesBelow;                ///< C is stored to memory, be it only rows below a bound
+  bool scalesRows;                         ///< by a factor of each row
   bool storesSum;                          ///< with another tile added to it, of the accumulator's stride
-  bool addsInMemory;                       ///< C is not scaled, but added to what lies there
+  bool addsInMemory;                       ///< to what lies there
+  bool multiplies;                         ///< C has the elements of a tile as factors, of its stride in the scratch
   bool pairs;                              ///< of bf16 numbers: steps of S count these, rows of V are pairs
   Fold scalarFold, vectorFold, storeFold;  ///< of the rows of S, V and the memory that C is stored to
   int64_t tail;                            ///< rows of the result that are computed one by one (DotTail.h)
@@ -71,6 +74,7 @@ struct DotBody {
   DotShape shape;
   Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
   FoldPlace scalarPlace = {}, vectorPlace = {};
+  Value factor = {};                   ///< element (0, 0) of the tile that C is multiplied by
   Value tailStart = {}, tailStep = {}; ///< the first row of the tail, and from row to row
   StorePlace stored = {};
   SmallVector<FetchPlace, 2> fetches = {};
@@ -98,7 +102,7 @@ struct DotBody {
   void strip(Value column, int64_t count);
   void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
-  /// Adds the accumulator to a row of sums and stores it.
+  /// Adds the accumulator to a row of sums, multiplies it, and stores it.
   void finishRow(MutableArrayRef<Value> sums, Value row, Value column);
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);

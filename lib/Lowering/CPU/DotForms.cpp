@@ -96,14 +96,45 @@ std::optional<SumInMemory> cpu::sumInMemory(tile::DotOp dot, int64_t lanes) {
   return SumInMemory{load, store};
 }
 
-tile::DotOp cpu::dotThatAdds(Operation *op, int64_t lanes) {
+std::optional<MultipliedResult> cpu::multipliedResult(tile::DotOp dot, int64_t lanes) {
+  Value result = dot.getResult();
+  auto product = dyn_cast_or_null<arith::MulFOp>(onlyUser(dot));
+  if (!product || dot->getNextNode() != product || scaledStore(dot, lanes) || runningSums(dot))
+    return std::nullopt;
+  Value factor = product.getLhs() == result ? product.getRhs() : product.getLhs();
+  // A factor without other readers is made beside the product.
+  if (isFree(factor) || factor.hasOneUse() || orderOf(factor) != orderOf(result) || orderOf(product.getResult()) != orderOf(result))
+    return std::nullopt;
+  return MultipliedResult{product, factor};
+}
+
+Operation *cpu::lastOf(tile::DotOp dot, int64_t lanes) {
+  std::optional<MultipliedResult> multiplied = multipliedResult(dot, lanes);
+  return multiplied ? multiplied->product : dot.getOperation();
+}
+
+tile::StoreOp cpu::plainStore(tile::DotOp dot, int64_t lanes) {
+  Operation *last = lastOf(dot, lanes);
+  auto store = dyn_cast_or_null<tile::StoreOp>(onlyUser(last));
+  bool stores = store && last->getNextNode() == store && orderOf(dot.getResult()) == Order::Row && storesWholeVectors(store, lanes) && !runningSums(dot);
+  return stores ? store : tile::StoreOp();
+}
+
+tile::DotOp cpu::dotThatEndsWith(Operation *op, int64_t lanes) {
   tile::DotOp dot;
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    dot = store.getValue().getDefiningOp<tile::DotOp>();
-  else if (isa<tile::LoadOp>(op))
+  if (isa<tile::LoadOp>(op)) {
     dot = dyn_cast_or_null<tile::DotOp>(onlyUser(op));
-  std::optional<SumInMemory> sum = dot ? sumInMemory(dot, lanes) : std::nullopt;
-  return sum && (sum->load == op || sum->store == op) ? dot : tile::DotOp();
+  } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+    Operation *made = store.getValue().getDefiningOp();
+    dot = made ? dyn_cast<tile::DotOp>(isa<arith::MulFOp>(made) && made->getPrevNode() ? made->getPrevNode() : made) : tile::DotOp();
+  } else if (isa<arith::MulFOp>(op)) {
+    dot = dyn_cast_or_null<tile::DotOp>(op->getPrevNode());
+  }
+  if (!dot)
+    return dot;
+  std::optional<SumInMemory> sum = sumInMemory(dot, lanes);
+  bool ends = (sum && (sum->load == op || sum->store == op)) || plainStore(dot, lanes) == op || (lastOf(dot, lanes) == op && op != dot);
+  return ends ? dot : tile::DotOp();
 }
 
 /// A dot whose result is a factor of the tile.

@@ -42,6 +42,15 @@ std::optional<ScaledStore> scaledStore(tile::DotOp dot, int64_t lanes);
 /// The dot that does the op's work: the product, the sum or the store of a scaled store.
 tile::DotOp dotThatStores(Operation *op, int64_t lanes);
 
+/// A result that is nothing but a factor of a tile, which others read, too: the dot multiplies as it ends a block.
+struct MultipliedResult {
+  Operation *product;
+  Value factor;
+};
+std::optional<MultipliedResult> multipliedResult(tile::DotOp dot, int64_t lanes);
+/// The op whose result the dot leaves: itself, or that product.
+Operation *lastOf(tile::DotOp dot, int64_t lanes);
+
 /// Whether both name the same elements of one memory.
 bool haveSameElements(tile::LoadOp load, tile::StoreOp store);
 
@@ -52,8 +61,12 @@ struct SumInMemory {
   tile::StoreOp store;
 };
 std::optional<SumInMemory> sumInMemory(tile::DotOp dot, int64_t lanes);
-/// The dot that does the op's work: the load or the store of a sum in memory.
-tile::DotOp dotThatAdds(Operation *op, int64_t lanes);
+
+/// The store of what a dot leaves, where that is not read again: the dot stores it as it ends a block. Null: there is none.
+tile::StoreOp plainStore(tile::DotOp dot, int64_t lanes);
+
+/// The dot that does the op's work as it ends a block: the product with a tile, the load or the store of a sum in memory, a plain store.
+tile::DotOp dotThatEndsWith(Operation *op, int64_t lanes);
 
 /// A result that is masked to j ≤ i + diagonal wherever it is used: what is masked need not be computed.
 std::optional<int64_t> resultDiagonal(tile::DotOp dot);

@@ -31,7 +31,7 @@ int64_t cpu::tailRows(KernelState &state, tile::DotOp dot) {
     return 0;
   bool plain = orderOf(dot.getResult()) == Order::Column && !dot.getTransposeA() && dot.getTransposeB() &&
                splatValue(dot.getAcc()) == 0.0 && !takesPairs(dot, emit.isa) && !resultDiagonal(dot) &&
-               !operandDiagonal(dot);
+               !operandDiagonal(dot) && !multipliedResult(dot, lanes);
   bool rows = plain && hasRows(state, dot.getA()) && hasRows(state, dot.getB());
   return rows && !state.find(dot.getA(), Order::Row)->fold ? left : 0;
 }

@@ -55,8 +55,8 @@ struct DotTiles {
   int64_t tilePairs() const { return wholeSteps() * tileWords + (restInTiles() ? restPairs() : 0); }
   bool leavesNumbers() const { return 2 * tilePairs() != shape.inner; }
   bool isDirect(const TileBlock &block) const {
-    bool inPlace = shape.accumulates && (block.done != 0 || shape.scale != Scale::None);
-    return !shape.stores && !leavesNumbers() && !inPlace;
+    bool inPlace = shape.accumulates && (block.done != 0 || shape.scale != Along::None || shape.spread != Along::None);
+    return !shape.stores && !shape.multiplies && !leavesNumbers() && !inPlace;
   }
 
   void run();

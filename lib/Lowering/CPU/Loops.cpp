@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CarriedPlaces.h"
+#include "DotForms.h"
 #include "KernelState.h"
 #include "Pairs.h"
 
@@ -33,7 +34,7 @@ void cpu::provideOrders(KernelState &state, ValueRange tiles) {
 static bool mayOverwrite(const Stages &stages, Value next, Value carried) {
   Operation *definition = next.getDefiningOp();
   auto found = stages.stageOf.find(definition);
-  if (found == stages.stageOf.end() || isa<tile::ReduceOp, tile::LoopOp>(definition))
+  if (found == stages.stageOf.end() || isa<tile::ReduceOp, tile::LoopOp>(definition) || dotThatEndsWith(definition, stages.lanes()))
     return false;
   std::optional<unsigned> last = stages.lastUse(carried);
   if (!last || *last < found->second)

@@ -133,8 +133,11 @@ static SmallVector<Value> lastReads(const Stages &stages, unsigned position, Val
   if (auto dot = dyn_cast<tile::DotOp>(stage.ops[0])) {
     auto scaled = scaledAccumulator(dot);
     Value accumulator = scaled ? scaled->tile : dot.getAcc();
-    if (accumulator != dot.getA() && accumulator != dot.getB())
+    auto isFactorOfDot = [&](Value tile) { return tile == dot.getA() || tile == dot.getB(); };
+    if (!isFactorOfDot(accumulator))
       consider(accumulator);
+    if (auto multiplied = multipliedResult(dot, stages.lanes()); multiplied && !isFactorOfDot(multiplied->factor))
+      consider(multiplied->factor);
     return found;
   }
   for (Operation *op : stage.ops)
@@ -206,7 +209,7 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
     else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
       return failure();
     if (stage.kind == Stage::Kind::Nest || stage.kind == Stage::Kind::Dot || stage.kind == Stage::Kind::Place)
-      for (Operation *op : stage.ops)
+      for (Operation *op : stage.kind == Stage::Kind::Dot ? ArrayRef(stage.ops).take_back() : ArrayRef(stage.ops))
         provideOrders(state, op->getResults());
     releaseAfter(state, stages, position);
   }

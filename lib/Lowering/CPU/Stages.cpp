@@ -37,7 +37,7 @@ bool cpu::isScalarOp(Operation *op) {
 bool Stages::absorbed(Operation *op) const {
   if (auto store = dyn_cast<tile::StoreOp>(op); store && isCarriedInMemory(store, target.lanes))
     return true;
-  if (dotThatStores(op, target.lanes) || dotThatAdds(op, target.lanes))
+  if (dotThatStores(op, target.lanes) || dotThatEndsWith(op, target.lanes))
     return true;
   if (op->getNumResults() != 1 || !op->hasOneUse())
     return false;
@@ -215,14 +215,24 @@ void Stages::place(Operation *op) {
       accesses.push_back(stored->store);
       lastStore = list.size(), anyStore = true;
     }
-    if (auto sum = sumInMemory(dot, target.lanes)) {
-      stageOf[sum->load] = stageOf[sum->store] = list.size();
-      accesses.append({sum->load, sum->store});
-      lastLoad = lastStore = list.size(), anyLoad = anyStore = true;
-    }
+    auto touches = [&](Operation *access) {
+      stageOf[access] = list.size();
+      accesses.push_back(access);
+      if (isa<tile::LoadOp>(access))
+        lastLoad = list.size(), anyLoad = true;
+      else
+        lastStore = list.size(), anyStore = true;
+    };
+    if (auto sum = sumInMemory(dot, target.lanes))
+      touches(sum->load), touches(sum->store);
+    if (tile::StoreOp store = plainStore(dot, target.lanes))
+      touches(store);
     if (auto scaled = scaledAccumulator(dot))
       stageOf[scaled->product] = list.size();
-    return append(Stage::Kind::Dot, op);
+    append(Stage::Kind::Dot, op);
+    if (Operation *last = lastOf(dot, target.lanes); last != op)
+      list.back().ops.push_back(last), stageOf[last] = list.size() - 1;
+    return;
   }
   if (isa<tile::LoopOp, tile::ArriveOp>(op)) {
     anyLoad = anyStore = true, lastLoad = lastStore = list.size();
@@ -294,6 +304,8 @@ void Stages::join(Operation *op, unsigned position, const Stage &wanted) {
 bool Stages::leavesStage(Value tile) const {
   Operation *definition = tile.getDefiningOp();
   auto found = stageOf.find(definition);
+  if (found != stageOf.end() && list[found->second].kind == Stage::Kind::Dot)
+    return list[found->second].ops.back() == definition;
   if (found == stageOf.end() || list[found->second].kind != Stage::Kind::Nest || isa<tile::ReduceOp>(definition))
     return true;
   return llvm::any_of(tile.getUsers(), [&](Operation *user) {

@@ -19,7 +19,7 @@ namespace attune::cpu {
 struct Stage {
   enum class Kind { Nest, Dot, Place, Loop, Arrive, Any };
   Kind kind;
-  SmallVector<Operation *> ops; ///< of a nest: in program order; otherwise the one op
+  SmallVector<Operation *> ops; ///< of a nest: in program order; of a dot: it, and the product with a tile that it ends with; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest
   Order order = Order::Row;     ///< of a nest: its inner loop runs over vectors of adjacent elements
   bool keepsInner = false;      ///< has reductions over the outer loop: their results lie in the lanes
@@ -33,6 +33,7 @@ struct Stages {
   SmallVector<Stage> list;
   llvm::DenseMap<Operation *, unsigned> stageOf;
 
+  int64_t lanes() const { return target.lanes; }
   /// The stage of the op or of its ancestor in this block.
   unsigned find(Operation *op) const;
   /// Whether a tile of this block is used by another stage than the one that computes it.

@@ -244,19 +244,19 @@ tile.kernel @branching(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
 // A dot whose rows are scaled and stored writes to memory: to that with all rows at once, of another row by row to it or, past
 // its end, to a row that nobody reads. What the kernel reads again goes through the scratch.
 // CHECK-LABEL: llvm.func @stores__avx512
-// CHECK:         llvm.call @dot_64x64x64_{{.*}}_store__avx512(
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_store_scaled__avx512(
 // CHECK-NOT:     scf.for
-// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow__avx512(
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_scaled__avx512(
 // CHECK-NOT:     scf.for
 // CHECK:         llvm.call @dot_64x64x64_{{.*}}_c64__avx512(
 // CHECK:         scf.for
-// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_store__avx512
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_store_scaled__avx512
 // CHECK:         %[[SUMS:.*]]:24 = scf.for
 // CHECK:         %[[START:.*]] = llvm.getelementptr %arg0
 // CHECK:         %[[FACTOR:.*]] = vector.broadcast
 // CHECK:         %[[SCALED:.*]] = arith.mulf %[[SUMS]]#0, %[[FACTOR]]
 // CHECK:         llvm.store %[[SCALED]], %[[START]]
-// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow__avx512
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow_scaled__avx512
 // CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %{{.*}}, %arg9
 // CHECK:         arith.select %[[EXISTS]], %{{.*}}, %arg10
 tile.kernel @stores(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<64x64xf32>, %B: memref<?x64xf32>) grid(batch) {
@@ -287,10 +287,10 @@ tile.kernel @stores(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<64x64x
 // CHECK:         scf.for
 // CHECK-NOT:       math.exp2
 // CHECK:           arith.addf
-// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_sum__avx512(
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_scaled_sum__avx512(
 // CHECK-NOT:     scf.for
 // CHECK:         llvm.return
-// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow_sum__avx512
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow_scaled_sum__avx512
 // CHECK:         %[[SUMS:.*]]:24 = scf.for
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg12
 // CHECK:         %[[ADDEND:.*]] = llvm.load %[[PLACE]]
@@ -348,6 +348,42 @@ tile.kernel @sums(%X: memref<64x64xf32>, %S: memref<?x64xf32>, %T: memref<?x64xf
   %again = tile.dot %y, %y, %v : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   tile.store %again, %U[%c64, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.store %again, %T[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
+// As it ends a block a dot adds a number of each row, multiplies with a tile that is there for others, and stores. A tile that only the product reads
+// is multiplied in a nest.
+// CHECK-LABEL: llvm.func @ends__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_eachrows_storebelow_times__avx512(
+// CHECK-NOT:     _times__
+// CHECK:         arith.mulf
+// CHECK:         llvm.return
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_add_eachrows_storebelow_times__avx512
+// CHECK:         %[[SUMS:.*]]:24 = scf.for
+// CHECK:           scf.yield
+// CHECK:         %[[NUMBER:.*]] = llvm.load %{{.*}} -> f32
+// CHECK:         %[[EACH:.*]] = vector.broadcast %[[NUMBER]] : f32 to vector<16xf32>
+// CHECK:         %[[SUM:.*]] = arith.addf %[[EACH]], %[[SUMS]]#0
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg12
+// CHECK:         %[[FACTOR:.*]] = llvm.load %[[PLACE]]
+// CHECK:         %[[PRODUCT:.*]] = arith.mulf %[[SUM]], %[[FACTOR]]
+// CHECK:         llvm.store %[[PRODUCT]],
+tile.kernel @ends(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<?x64xf32>, %B: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %X[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+  %y = arith.addf %x, %x : tensor<64x64xf32>
+  %s = tile.load %S[%c0] : memref<64xf32> -> tensor<64xf32>
+  %rows = tile.expand %s axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+  %a0 = tile.dot %y, %y, %rows : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %a = arith.mulf %y, %a0 : tensor<64x64xf32>
+  tile.store %a, %A[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %w = math.exp2 %y : tensor<64x64xf32>
+  %b0 = tile.dot %y, %y, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %b = arith.mulf %b0, %w : tensor<64x64xf32>
+  tile.store %b, %B[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
 

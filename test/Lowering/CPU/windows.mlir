@@ -15,7 +15,7 @@
 // CHECK:         scf.if %{{.*}} -> (!llvm.ptr, i64, i64, i64)
 // The first dot fetches the queries' and the output's next window, the second one keys and values.
 // CHECK:         llvm.call @dot_49x49x64_s64_1_v64_c64_tail_sf7r7_f49x4w7_56_f49x4w7_56__avx512(
-// CHECK:         llvm.call @dot_49x64x49_s1_64_v64_c64_storebelow_vf7r7_cf7r7_f49x4w7_56_f49x4w7_56__avx512(
+// CHECK:         llvm.call @dot_49x64x49_s1_64_v64_c64_storebelow_scaled_vf7r7_cf7r7_f49x4w7_56_f49x4w7_56__avx512(
 !m = memref<?x64xf32>
 tile.kernel @window(%Q: !m, %K: !m, %V: !m, %O: !m) grid(batch, query_block) {
   %c0 = arith.constant 0 : index
