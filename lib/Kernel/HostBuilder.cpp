@@ -58,6 +58,8 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Default([&](Operation *) {
         if (auto transposed = transposedCompression(value))
           return LogicalResult(computeTransposed(*transposed, output));
+        if (std::optional<LepeSum> sum = lepeSum(value))
+          return writeLepeSum(*sum, output);
         return isCompressionWeight(value) ? writeCompressionWeight(value, output)
                : isMapParameter(value)    ? writeMapParameter(value, output)
                : areDistanceSums(value)   ? writeDistanceSums(value, output)
@@ -187,16 +189,24 @@ Output HostBuilder::outputOf(Value value) const {
   return part == parts.end() ? Output{memory(value), 0, std::nullopt} : part->second;
 }
 
-/// Parts of several results may be made of one reduction, as those of keys and of values.
+/// Parts of several results may be made of one reduction, as those of keys and of values, and so may what gets an encoding's gradient added.
 void HostBuilder::placeParts(ValueRange results) {
+  auto placeSum = [&](Value value) {
+    if (std::optional<LepeSum> sum = lepeSum(value))
+      parts[sum->other] = outputOf(value), missing.insert(sum->other);
+  };
   for (Value result : results) {
     auto concat = result.getDefiningOp<attn::ConcatHeadsOp>();
-    if (!concat)
+    if (!concat) {
+      placeSum(result);
       continue;
+    }
     Output part = outputOf(result);
     for (Value value : concat.getParts()) {
-      if (value.hasOneUse())
+      if (value.hasOneUse()) {
         parts[value] = part, missing.insert(value);
+        placeSum(value);
+      }
       part.firstHead += shapeOf(value)[1];
     }
   }

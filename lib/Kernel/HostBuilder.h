@@ -68,6 +68,10 @@ public:
   const Tokens *featuresOf(attn::MapOp op) const;
   /// Has tokens where they can be read.
   mlir::LogicalResult bringTokens(mlir::Value value) { return mlir::LogicalResult(read(value)); }
+  /// The weights of a softmax, where a tile that makes them has all keys of its rows, and nobody else wants its results; null: they need those.
+  attn::SoftmaxWeightsOp weightsInTile(attn::SoftmaxOp softmax) const;
+  /// Whether a term makes what it reads of a softmax of the weights in a tile.
+  bool isMadeInTile(mlir::Operation *reader, mlir::Value value) const;
   void placeFeatures(attn::MapOp op, Tokens tokens) { features[op] = std::move(tokens); }
   /// A state in memory, of features in blocks of these widths.
   fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at,
@@ -221,7 +225,15 @@ private:
   // Gradients of positional encodings (Planner/LepeGradients.cpp).
 
   mlir::FailureOr<LepeGradient> readLepe(attn::LepeGradientOp op);
-  mlir::LogicalResult writeLepeValues(attn::LepeGradientOp op, const Tokens &result);
+  mlir::LogicalResult writeLepeValues(attn::LepeGradientOp op, const Tokens &result, bool adds = false);
+  /// A sum whose one term is v̄ of an encoding, which is added where the other one lies.
+  struct LepeSum {
+    attn::LepeGradientOp lepe;
+    mlir::Value other;
+  };
+  /// That a result, or a part of one, is; none: it is something else, or its memory has other numbers.
+  std::optional<LepeSum> lepeSum(mlir::Value value) const;
+  mlir::LogicalResult writeLepeSum(const LepeSum &sum, const Output &output);
   mlir::LogicalResult writeLepeGradient(mlir::Value result, const Output &output);
 
   // Gradients of the parameters of maps and masks (Planner/ParameterGradients.cpp).
@@ -265,6 +277,8 @@ private:
   mlir::LogicalResult writeJointlyByQueries(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
                                             llvm::ArrayRef<attn::ContractOp> joint);
   bool cutsQueries(attn::ContractOp rows) const;
+  /// The result that a sum of one part is, be it scaled, where it may be added up in the result's memory; it counts as written then.
+  std::optional<RegionDraft::PartSum> placeInResult(attn::ContractOp sum);
   mlir::LogicalResult bringSum(mlir::Value sum, llvm::ArrayRef<WrittenValue> outputs, mlir::Value keys);
   /// What a run may give, or else is computed here (SavedTensors.cpp).
   mlir::LogicalResult placeSaved(mlir::func::FuncOp function);

@@ -44,6 +44,23 @@ private:
   }
 };
 
+/// A row that sees no key has weights that are 0.
+struct SoftmaxOfPairs : Term {
+  StringRef name() const override { return "softmax_of_pairs"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value s = operands[0]->tile(site);                                                              // [Tq, Tk]
+    ArrayRef<int64_t> pairs = tiles.shape(s);
+    Value most = tiles.reduceMax(s, 1);                                                             // [Tq]
+    SmallVector<int64_t> rows(tiles.shape(most));
+    Value zero = tiles.constant(rows, 0), unit = tiles.selectEqual(most, -INFINITY, zero, most);
+    Value e = tiles.exp2(tiles.minus(s, tiles.expand(unit, 1, pairs))), sums = tiles.reduceAdd(e, 1); // [Tq, Tk], [Tq]
+    Value shares = tiles.selectEqual(sums, 0, zero, tiles.over(tiles.constant(rows, 1), sums));
+    return {tiles.times(e, tiles.expand(shares, 1, pairs))};
+  }
+};
+
 struct Spread : Term {
   StringRef name() const override { return "spread"; }
   AxisSet ownAxes() const override { return setOf(Axis::Key); }
@@ -171,6 +188,7 @@ struct TransposedSums : StreamedTerm {
 } // namespace
 
 terms::TermPtr terms::softmaxWeights() { return std::make_unique<SoftmaxWeights>(); }
+terms::TermPtr terms::softmaxOfPairs() { return std::make_unique<SoftmaxOfPairs>(); }
 terms::TermPtr terms::spread() { return std::make_unique<Spread>(); }
 terms::TermPtr terms::zeros(AxisSet places, Axis rows, int64_t width) { return std::make_unique<Zeros>(places, rows, width); }
 terms::TermPtr terms::overRows(Axis rows) { return std::make_unique<OverRows>(rows); }

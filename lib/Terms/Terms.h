@@ -177,6 +177,8 @@ TermPtr focusGradient(double power, double epsilon, bool logarithms = false);
 
 /// (s, lse [Tq]): e^(s − lse) of logits, 0 where lse is −∞.
 TermPtr softmaxWeights();
+/// Those of rows whose keys are all in the tile: e^s / Σ_j e^s.
+TermPtr softmaxOfPairs();
 /// (x [Tq]): x_i for every key: [Tq, Tk].
 TermPtr spread();
 /// (z [m]): z in each row of an axis, [T, m].

@@ -18,7 +18,7 @@
 // CHECK:         to grad_k[batch, head, query : rows, 0 : 16]
 
 // A row of the agents for all tokens of its run, over their number.
-// CHECK-LABEL: region @agents_backward_11_unpool grid(batch, head, query)
+// CHECK-LABEL: region @agents_backward_{{[0-9]+}}_unpool grid(batch, head, query)
 // CHECK:         [[ROW:%.*]] = load workspace0[batch, head, query, 0 : 16]
 // CHECK:         [[N:%.*]] = number max(
 // CHECK:         [[SHARE:%.*]] = over([[ROW]], [[N]])
@@ -39,14 +39,23 @@
 // CHECK:         to grad_q[
 // CHECK-NOT:   @sketches_backward_{{.*}}_tokens
 
-// Parts of a result are written where they belong; taps are read by the places of tokens.
+// Parts of a result are written where they belong, and what reaches values through an encoding is added to them there. A window that fits into a tile
+// has its softmax made there, of neither sums nor outputs of the forward pass. Taps are read by the places of tokens.
+// CHECK-LABEL: region @parts_backward_tokens grid(batch, head, query tile 64)
+// CHECK:         to grad_v[batch, head, query : rows, 0 : 16]
 // CHECK-LABEL: region @parts_backward_2_lepe_values
-// CHECK:         lepe_values({{.*}}) {taps = 9, columns = 8, across = 8}
+// CHECK:         [[BEFORE:%.*]] = load grad_v[batch, head, query : rows, 0 : 16]
+// CHECK:         [[VALUES:%.*]] = lepe_values({{.*}}) {taps = 9, columns = 8, across = 8}
+// CHECK:         [[SUM:%.*]] = plus([[BEFORE]], [[VALUES]])
+// CHECK:         output [[SUM]] to grad_v[batch, head, query : rows, 0 : 16]
+// CHECK-NOT:   region @parts_backward{{.*}}_softmax
+// CHECK-LABEL: region @parts_backward_3_key_gradients grid(batch, head, key tile 16)
+// CHECK:           = softmax_of_pairs(
+// CHECK:         to grad_v[batch, head + 2, key : rows, 0 : 16]
 // CHECK-LABEL: region @parts_backward_4_lepe_values
 // CHECK:         lepe_values({{.*}}) {taps = 9, columns = 8, across = 4, down = 4}
-// CHECK-LABEL: region @parts_backward_3_tokens
 // CHECK:         to grad_v[batch, head + 2, query : rows, 0 : 16]
-// CHECK-LABEL: region @parts_backward_7_lepe_parameters grid(head, value tile 16)
+// CHECK-LABEL: region @parts_backward_5_lepe_parameters grid(head, value tile 16)
 // CHECK:           carry compose(
 // CHECK:         output [[SUMS:%.*]] to grad_part1.lepe.weight[head, value : 16, 0 : 1]
 // CHECK:         output [[SUMS]]#9 to grad_part1.lepe.bias[head, value : 16]

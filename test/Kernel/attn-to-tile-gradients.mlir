@@ -203,17 +203,20 @@ func.func @windows(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
   return %o : tensor<1x1x8x8xf32>
 }
 
-// In windows a program has the keys and the queries of one. What its queries sum up lies where their rows are, without parts.
+// In windows a program has the keys and the queries of one. What its queries sum up lies where their rows are, without parts: in the result, where
+// that is the sum or a multiple of it. The multiple is the keys', which have it for the weights, too.
 // CHECK-LABEL: region @of_windows_key_gradients grid(batch, head)
 // CHECK:         = stage query #attn.window<128> step 64
-// CHECK:           output %{{.*}} to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:           output %{{.*}} to o[batch, head, query : rows, 0 : 16]
 // CHECK:         = stage key #attn.window<128> step 64 segments(keys: begin to end masked)
+// CHECK:           %[[SCALED:.*]] = scale(%{{.*}}) {factor = 2.500000e-01}
 // CHECK:           = stage query that see key causal #attn.window<128> step 64
-// CHECK:             %[[SUMS:.*]] = pair_sums(
-// CHECK:             output %[[SUMS]] to workspace0[batch, head, query : rows, 0 : 16]
+// CHECK:             %[[BEFORE:.*]] = load o[batch, head, query : rows, 0 : 16]
+// CHECK:             logits(%{{.*}}, %[[SCALED]]) {scale = 1.442695e+00}
+// CHECK:             %[[SUMS:.*]] = pair_sums(%[[BEFORE]], %{{.*}}, %[[SCALED]])
+// CHECK:             output %[[SUMS]] to o[batch, head, query : rows, 0 : 16]
 // CHECK:             carry transposed_sums(
-// CHECK-LABEL: region @of_windows_2_tokens grid(batch, head, query tile 64)
-// CHECK:         load workspace0[batch, head, query : rows, 0 : 16]
+// CHECK-NOT:   region @of_windows_2_tokens
 func.func @of_windows(%q: tensor<1x2x256x16xf32>, %k: tensor<1x2x256x16xf32>, %lse: tensor<1x2x256xf32>, %c: tensor<1x2x256x16xf32>)
     -> (tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>, tensor<1x2x256x16xf32>) {
   %w = attn.softmax_weights %q, %k lse(%lse : tensor<1x2x256xf32>) {causal, scale = 0.25 : f64, window = #attn.window<128>}
@@ -251,10 +254,17 @@ func.func @of_few_keys(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x80x16xf32>, %lse
   return %a, %b, %d : tensor<1x2x?x16xf32>, tensor<1x2x80x16xf32>, tensor<1x2x80x16xf32>
 }
 
-// Keys of a window that do not exist have gradients, too: rows of zeros. All keys of a query are in one tile, where the product of its rows is made.
+// Keys of a window that do not exist have gradients, too: rows of zeros. All keys of a query are in one tile, which makes the softmax, the products of
+// its rows with the output, and all that there is of the query's gradient.
 // CHECK-LABEL: region @of_window_lengths_backward_key_gradients grid(batch, head)
+// CHECK-NOT:     stage query
 // CHECK:         = stage key lengths(key_lengths) past lengths #attn.window<8> step 8 segments(keys: begin to end masked)
-// CHECK:           = row_products(
+// CHECK:             %[[NONE:.*]] = zeros()
+// CHECK:             %[[WEIGHTS:.*]] = softmax_of_pairs(
+// CHECK:             %[[PAIRS:.*]] = logits(
+// CHECK:             = row_products(%[[WEIGHTS]], %[[PAIRS]])
+// CHECK:             %[[SUMS:.*]] = pair_sums(%[[NONE]],
+// CHECK:             output %[[SUMS]] to grad_q[batch, head, query : rows, 0 : 16]
 // CHECK:         output %{{.*}} to grad_k[batch, head, key : rows below size(grad_k, 2), 0 : 16]
 func.func @of_window_lengths(%q: tensor<1x2x64x16xf32> {attn.name = "q"}, %k: tensor<1x2x64x16xf32> {attn.name = "k"}, %v: tensor<1x2x64x16xf32> {attn.name = "v"},
                              %l: tensor<1xi32> {attn.name = "key_lengths"}) -> (tensor<1x2x64x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {

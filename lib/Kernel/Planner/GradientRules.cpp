@@ -136,9 +136,14 @@ static Tiles buildSoftmaxWeights(OpResult result, RegionDraft &draft, const Plac
     logits.slope = gateAt(op.getSlopes(), draft, at);
   // On a GPU scaled keys would be a tile of their own beside the keys.
   logits.scalesKeys = draft.streamsQueries && draft.problem.schedule.getTarget() == tile::TargetKind::CPU;
-  Source s = softmaxLogits(draft.plan, *draft.plan.extents, draft.read(op.getQuery(), at), draft.read(op.getKey(), keys), logits,
+  Source key = scaledKeys(op.getKey(), logits.scale, draft, keys);
+  logits.areScaled = key != nullptr;
+  Source s = softmaxLogits(draft.plan, *draft.plan.extents, draft.read(op.getQuery(), at), key ? key : draft.read(op.getKey(), keys), logits,
                            draft.channelsOf(op.getQuery()));
-  return {term(terms::softmaxWeights(), {term(terms::visible(), {s}), draft.read(op.getLse(), at)})};
+  s = term(terms::visible(), {s});
+  if (std::optional<Source> weights = weightsOfTile(op, s, draft))
+    return {*weights};
+  return {term(terms::softmaxWeights(), {s, draft.read(op.getLse(), at)})};
 }
 
 static Tiles buildSoftcapGradient(OpResult result, RegionDraft &draft, const Place &at) {
@@ -153,6 +158,8 @@ static Tiles buildSoftcapGradient(OpResult result, RegionDraft &draft, const Pla
 
 Tiles kernel::buildRowProducts(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ContractOp>(result.getOwner());
+  if (std::optional<Source> products = productsOfTile(op, draft, at))
+    return {*products};
   Source products = term(terms::rowProducts(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)});
   return {multipliesKeys(op) && draft.problem.lengths ? term(terms::existing(at.tokens), {products}) : products}; // maps are of anything there
 }
@@ -183,7 +190,11 @@ Stage kernel::queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
   if (seen.causal)
     keys.causal = Axis::Query;
   (*extents)[Axis::Query].sees = Axis::Key;
-  bool some = seen.lengths || !draft.partSums.empty(); // sums over keys have those behind the last one
+  auto isOfTile = [&](Operation *op) {
+    auto weights = dyn_cast<attn::SoftmaxWeightsOp>(op);
+    return weights && draft.host.isMadeInTile(weights, weights.getLse());
+  };
+  bool some = seen.lengths || !draft.partSums.empty() || llvm::any_of(draft.reads, isOfTile); // sums over keys have those behind the last one
   Stage stage{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, some}}, extents};
   if (seen.causal)
     stage.segments = {{"entering", Border::Begin, Border::Entered, /*masked=*/true}, {"seen", Border::Entered, Border::Seen, some}};

@@ -17,6 +17,12 @@ Tiles buildRowProducts(mlir::OpResult result, RegionDraft &draft, const Place &a
 /// Σ_i w_ij x_i of each key, for rows that are keys.
 Tiles buildSumOverQueries(mlir::OpResult result, RegionDraft &draft, const Place &at);
 
+/// Whether one tile has all keys of a query.
+bool areOneTile(const SeenKeys &seen, tile::ScheduleAttr schedule);
+/// Weights of softmax made of the logits of a tile, where that has all keys of its rows (TileSoftmax.cpp); none: elsewhere.
+std::optional<fusion::Source> weightsOfTile(attn::SoftmaxWeightsOp op, const fusion::Source &logits, const RegionDraft &draft);
+/// The products of rows with the output of that softmax, by its weights.
+std::optional<fusion::Source> productsOfTile(attn::ContractOp product, RegionDraft &draft, const Place &at);
 /// The blocks that the keys of numbers of rows lie in; null: none.
 attn::WindowAttr windowOf(mlir::Value numbers);
 /// The stores of a value's rows at a place, block by block; where keys have lengths, also of the rows that do not exist.
@@ -34,6 +40,8 @@ template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
 /// What the steps over queries add to the sums over keys that a region makes beside its own.
 llvm::SmallVector<fusion::RegionOutput, 1> sumsOfParts(RegionDraft &draft, const Place &at);
+/// Keys times a factor that a region's sums over keys have; null: those have another one, or these lie in several blocks.
+fusion::Source scaledKeys(mlir::Value keys, double factor, RegionDraft &draft, const Place &at);
 /// The queries that see a tile of keys.
 fusion::Stage queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen);
 /// The sums over queries that a region computes, in their order.

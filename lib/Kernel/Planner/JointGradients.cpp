@@ -14,7 +14,7 @@
 // sums have an order that sizes alone decide. There are at most eight parts: memory grows by that many times q̄, and no further. On a GPU a program
 // would have too much to do. Where the keys are few, for instance compressed ones, it is queries that are cut: a part has rows of Q of its own, and
 // k̄ = Σ_part K[part], v̄ = Σ_part V[part]. In windows a program has the keys and queries of one, and
-// Q has one part, of which each window has its rows.
+// Q has one part, of which each window has its rows: q̄ itself where that has this type and at most a factor more, which the keys get.
 //
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
@@ -144,11 +144,22 @@ SmallVector<attn::ContractOp> HostBuilder::sumsBeside(const OpSet &reads, const 
 }
 
 /// Where rows of a part's sums lie, [part, batch, head, rows, columns]; in windows, which see no others' keys, without parts.
-static SmallVector<Dimension, 4> placeInPart(Value memory, const Dimension &columns, Axis head, Axis rows = Axis::Query) {
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(head), rowsOf(rows), columns};
+static SmallVector<Dimension, 4> placeInPart(Value memory, const Dimension &columns, Axis head, Axis rows = Axis::Query, int64_t firstHead = 0) {
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), {head, 1, firstHead}, rowsOf(rows), columns};
   if (hasParts(memory))
     place.insert(place.begin(), entryOf(Axis::Part));
   return place;
+}
+
+Source kernel::scaledKeys(Value keys, double factor, RegionDraft &draft, const Place &at) {
+  auto scales = [&](const RegionDraft::PartSum &joint) { return joint.factor != 1 && joint.factor == factor && attn::ContractOp(joint.sum).getRhs() == keys; };
+  SmallVector<Source> blocks = llvm::any_of(draft.partSums, scales) ? draft.blocks(keys, at) : SmallVector<Source>();
+  if (blocks.size() != 1)
+    return nullptr;
+  Source &scaled = draft.shared(blocks.front().get());
+  if (!scaled)
+    scaled = term(terms::scale(factor), {blocks.front()});
+  return scaled;
 }
 
 /// The products with a tile of keys, added to what lies there.
@@ -156,8 +167,13 @@ static void appendSums(SmallVectorImpl<RegionOutput> &outputs, const RegionDraft
   attn::ContractOp rows = joint.sum;
   Source w = visibleWeights(rows.getLhs(), draft, {Axis::Query, at.head, at.heads});
   for (auto [x, columns] : llvm::zip_equal(draft.blocks(rows.getRhs(), at), blockColumns(featureWidths(rows.getRhs())))) {
-    SmallVector<Dimension, 4> place = placeInPart(joint.memory, columns, at.head);
-    Source before = fusion::memory(joint.memory, place, setOf({Axis::Key, Axis::Query}));
+    SmallVector<Dimension, 4> place = placeInPart(joint.memory, columns, at.head, Axis::Query, joint.firstHead);
+    if (Source scaled = scaledKeys(rows.getRhs(), joint.factor, draft, at))
+      x = scaled;
+    else if (joint.factor != 1)
+      x = term(terms::scale(joint.factor), {x});
+    Source before = joint.once ? term(terms::zeros(setOf({Axis::Key, Axis::Query}), Axis::Query, columns.count), {})
+                               : fusion::memory(joint.memory, place, setOf({Axis::Key, Axis::Query}));
     outputs.push_back({term(terms::pairSums(draft.wide(), /*transposed=*/false), {before, w, x}), joint.memory, place});
   }
 }
@@ -173,15 +189,32 @@ SmallVector<RegionOutput, 1> kernel::sumsOfParts(RegionDraft &draft, const Place
 static Source clearParts(const RegionDraft &draft, const Place &at) {
   Stage queries{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   SmallVector<RegionOutput, 1> outputs;
-  for (const RegionDraft::PartSum &joint : draft.partSums)
+  for (const RegionDraft::PartSum &joint : llvm::make_filter_range(draft.partSums, [](const RegionDraft::PartSum &each) { return !each.once; }))
     for (const Dimension &columns : blockColumns(featureWidths(attn::ContractOp(joint.sum).getRhs()))) {
       AxisSet places = setOf({Axis::Batch, Axis::Head, Axis::Query}) | (hasParts(joint.memory) ? setOf(Axis::Part) : AxisSet());
-      outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(joint.memory, columns, Axis::Head)});
+      outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(joint.memory, columns, Axis::Head, Axis::Query, joint.firstHead)});
     }
   Source clear = stream(queries, {terms::nothing(), {}, outputs});
   if (at.head == Axis::Head)
     return clear;
   return stream(membersOf(draft.plan, at.head, draft.problem.heads() / at.heads), {terms::nothing(), {}, {}, {clear}});
+}
+
+std::optional<RegionDraft::PartSum> HostBuilder::placeInResult(attn::ContractOp sum) {
+  Value value = sum.getResult();
+  double factor = 1;
+  auto scale = value.hasOneUse() ? dyn_cast<attn::ScaleOp>(*value.user_begin()) : attn::ScaleOp();
+  if (scale)
+    value = scale.getResult(), factor = scale.getFactor().convertToDouble();
+  if (!missing.contains(value) || !value.hasOneUse())
+    return std::nullopt;
+  Output output = outputOf(value);
+  if (output.lepe || output.projection || !cast<MemRefType>(output.memory.getType()).getElementType().isF32())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = shapeOf(value);
+  computed[value] = Tokens{output.memory, output.firstHead, shape[1], shape[3], {}};
+  missing.remove(value);
+  return RegionDraft::PartSum{sum, output.memory, output.firstHead, factor};
 }
 
 LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction, ArrayRef<WrittenValue> outputs, const Place &at,
@@ -199,6 +232,12 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   Value batch = host.dim(rows, 0), count = tokenCount(host, rows);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   for (attn::ContractOp sum : joint) {
+    if (std::optional<RegionDraft::PartSum> placed = inParts ? std::nullopt : placeInResult(sum)) {
+      SeenKeys seen = keysOfSum(sum);
+      placed->once = areOneTile(seen, schedule) && !seen.causal && !seen.last;
+      draft.partSums.push_back(*placed);
+      continue;
+    }
     ArrayRef<int64_t> shape = shapeOf(sum.getResult());
     Value memory = inParts ? site.workspace({dynamic, dynamic, shape[1], dynamic, shape[3]}, {cutsOfTokens.partCount(host, all), batch, count})
                            : workspaceFor(sum.getResult(), rows).memory;
@@ -211,7 +250,9 @@ LogicalResult HostBuilder::writeJointly(RegionDraft &draft, Operation *reduction
   KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, at.head);
   if (inParts)
     region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
-  region.effects = {clearParts(draft, at), stream(stage, {terms::nothing(), {}, stored})};
+  region.effects = {stream(stage, {terms::nothing(), {}, stored})};
+  if (!llvm::all_of(draft.partSums, [](const RegionDraft::PartSum &each) { return each.once; }))
+    region.effects.insert(region.effects.begin(), clearParts(draft, at));
   return buildKernel(region);
 }
 

@@ -8,6 +8,7 @@
 #include "HostBuilder.h"
 
 #include "Regions/LepeGradientRegion.h"
+#include "TermRules.h"
 
 using namespace mlir;
 using namespace attune;
@@ -34,13 +35,32 @@ FailureOr<LepeGradient> HostBuilder::readLepe(attn::LepeGradientOp op) {
   return LepeGradient{*cotangent, matrix ? matrix : memory(op.getWeight()), static_cast<bool>(matrix), memory(op.getLengths()), latticeOf(op)};
 }
 
-LogicalResult HostBuilder::writeLepeValues(attn::LepeGradientOp op, const Tokens &result) {
+LogicalResult HostBuilder::writeLepeValues(attn::LepeGradientOp op, const Tokens &result, bool adds) {
   FailureOr<LepeGradient> lepe = readLepe(op);
   if (failed(lepe))
     return failure();
   Problem problem = startProblem();
   problem.query = lepe->cotangent;
-  return buildKernel(lepeValuesRegion(problem, *lepe, result));
+  return buildKernel(lepeValuesRegion(problem, *lepe, result, adds));
+}
+
+std::optional<HostBuilder::LepeSum> HostBuilder::lepeSum(Value value) const {
+  auto add = value.getDefiningOp<attn::AddOp>();
+  Output output = add ? outputOf(value) : Output();
+  if (!output.memory || output.lepe || output.projection || !cast<MemRefType>(output.memory.getType()).getElementType().isF32())
+    return std::nullopt;
+  for (auto [one, other] : {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())})
+    if (auto lepe = one.getDefiningOp<attn::LepeGradientOp>(); lepe && one == lepe.getValueGradient() && one.hasOneUse() && other.hasOneUse() &&
+                                                               other.getDefiningOp() && ruleOf(other.getDefiningOp()))
+      return LepeSum{lepe, other};
+  return std::nullopt;
+}
+
+LogicalResult HostBuilder::writeLepeSum(const LepeSum &sum, const Output &output) {
+  if (missing.contains(sum.other) && failed(write(sum.other, outputOf(sum.other))))
+    return failure();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(sum.other.getType()).getShape();
+  return writeLepeValues(sum.lepe, {output.memory, output.firstHead, shape[1], shape[3], {}}, /*adds=*/true);
 }
 
 LogicalResult HostBuilder::writeLepeGradient(Value result, const Output &output) {

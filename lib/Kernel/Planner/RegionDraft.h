@@ -72,10 +72,13 @@ public:
   RegionPlanner plan;
   const OpSet reads; ///< the ops that the region computes
   bool streamsQueries = false; ///< a program has a block of keys
-  /// Sums over keys of the weights that the region makes, and where those of each part of the keys lie (JointGradients.cpp).
+  /// Sums over keys of the weights that the region makes, and where those of each part of the keys lie, or those of all (JointGradients.cpp).
   struct PartSum {
     attn::ContractOp sum;
     mlir::Value memory;
+    int64_t firstHead = 0; ///< of the memory
+    double factor = 1;     ///< of what is summed up
+    bool once = false;     ///< one tile of keys has all: there is nothing to add to
   };
   llvm::SmallVector<PartSum, 1> partSums;
 

@@ -61,12 +61,6 @@ static bool areOfRowProducts(Value numbers) {
   return (product && multipliesRows(product)) || llvm::any_of(op->getOperands(), areOfRowProducts);
 }
 
-/// Whether one tile has all keys of a query.
-static bool areOneTile(const SeenKeys &seen, tile::ScheduleAttr schedule) {
-  int64_t keys = seen.window ? seen.window.getLength() : shapeOf(seen.keys)[2];
-  return !ShapedType::isDynamic(keys) && keys <= schedule.getKeyTile();
-}
-
 LogicalResult HostBuilder::bringRowProducts(Operation *reduction) {
   if (!arePairs(reduction->getOperand(0))) // refused where it is read
     return success();

@@ -47,7 +47,7 @@ static llvm::SmallSetVector<Value, 4> mappedTokens(Value value) {
 bool HostBuilder::isOfTokens(Value value, Value lengths) const {
   Operation *op = value.getDefiningOp();
   return missing.contains(value) && (isResult(value) || parts.contains(value)) && shapeOf(value).size() == 4 && !isState(value) && !arePairs(value) && ruleOf(op) &&
-         ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !reductionOf(value) && lengthsOfRows(value, *this) == lengths;
+         ruleOf(op)->build && !isa<attn::SumHeadsOp>(op) && !lepeSum(value) && !reductionOf(value) && lengthsOfRows(value, *this) == lengths;
 }
 
 /// Such results of as many heads, behind features of the same tokens: one kernel maps these once for all.

@@ -77,7 +77,7 @@ static bool isBehindSameStream(Operation *op, Operation *reduction) {
 LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op ? ruleOf(op) : nullptr;
-  if (isInParts(value))
+  if (isInParts(value) || isMadeInTile(reader, value))
     return success();
   if (readsPairs(reader, value) != arePairs(value))
     return reader->emitError() << "expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum "
@@ -493,6 +493,12 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   FailureOr<bool> inParts = bringParts(reduction);
   if (failed(inParts))
     return failure();
+  auto isPlaced = [&] {
+    const Tokens *made = placeOf(value);
+    return made && made->memory == output.memory;
+  };
+  if (isPlaced())
+    return success();
   if (*inParts)
     reduction = nullptr;
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -512,7 +518,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     named = startProblem();
   if (failed(prepare(outputs, reads, later)))
     return failure();
-  if (const Tokens *made = placeOf(value); made && made->memory == output.memory) // where it belongs
+  if (isPlaced())
     return success();
   if (tokensFirst)
     named = startProblem();

@@ -24,7 +24,7 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 using kernel::Tokens;
 
-KernelRegion kernel::lepeValuesRegion(const Problem &problem, const LepeGradient &lepe, const Tokens &result) {
+KernelRegion kernel::lepeValuesRegion(const Problem &problem, const LepeGradient &lepe, const Tokens &result, bool adds) {
   RegionPlanner plan(problem, RegionPlanner::OfQueries);
   int64_t width = result.width, members = lepe.cotangent.heads / result.heads, rows = problem.queryTile();
   auto extents = std::make_shared<Extents>(*plan.extents);
@@ -38,9 +38,12 @@ KernelRegion kernel::lepeValuesRegion(const Problem &problem, const LepeGradient
     values = stream(membersOf(plan, head, members), {terms::compose(Representation::Plain, {{rows, width}}), {values}});
   if (lepe.lengths)
     values = term(terms::rowsBefore(Axis::Query, Index::length(lepe.lengths, Index::size(problem.query.memory, 2))), {values});
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), {head, 1, result.firstHead}, rowsOf(Axis::Query), columnsOf(width)};
+  if (adds)
+    values = term(terms::plus(), {fusion::memory(result.memory, place), values});
   KernelRegion region = stateKernel(plan, "lepe_values", head);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, rows});
-  region.outputs = {{values, result.memory, {entryOf(Axis::Batch), {head, 1, result.firstHead}, rowsOf(Axis::Query), columnsOf(width)}}};
+  region.outputs = {{values, result.memory, place}};
   return region;
 }
 

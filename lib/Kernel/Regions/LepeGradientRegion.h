@@ -23,8 +23,8 @@ struct LepeGradient {
   terms::Lattice lattice;
 };
 
-/// v̄ into `result` [batch, G, n, dv], 0 of values that do not exist.
-fusion::KernelRegion lepeValuesRegion(const Problem &problem, const LepeGradient &lepe, const Tokens &result);
+/// v̄ into `result` [batch, G, n, dv], 0 of values that do not exist; added to what lies there, if that is asked for.
+fusion::KernelRegion lepeValuesRegion(const Problem &problem, const LepeGradient &lepe, const Tokens &result, bool adds = false);
 /// The gradients of weight and bias, of those that have a memory.
 fusion::KernelRegion lepeParametersRegion(const Problem &problem, const LepeGradient &lepe, const Tokens &value, mlir::Value weight,
                                           mlir::Value bias);

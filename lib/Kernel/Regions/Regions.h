@@ -20,6 +20,7 @@ struct SoftmaxLogits {
   std::optional<double> softcap = std::nullopt;
   fusion::Source slope = nullptr; ///< [1]
   bool scalesKeys = false;        ///< in place of the queries, where a program meets these more often
+  bool areScaled = false;         ///< keys have the scale already
 };
 /// Those of queries and keys [tokens, d], in units of log 2: [Tq, Tk], of all pairs.
 fusion::Source softmaxLogits(const RegionPlanner &plan, const fusion::Extents &extents, fusion::Source query, fusion::Source key,

@@ -27,8 +27,8 @@ using namespace attune::fusion;
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
 Source kernel::softmaxLogits(const RegionPlanner &plan, const Extents &extents, Source query, Source key, const SoftmaxLogits &logits,
                              int64_t channels) {
-  double factor = logits.scale * M_LOG2E;
-  bool ofTokens = plan.problem.schedule.getOperand().isF32();
+  double factor = logits.areScaled ? M_LOG2E : logits.scale * M_LOG2E;
+  bool ofTokens = plan.problem.schedule.getOperand().isF32() && !logits.areScaled;
   if (Source &tokens = logits.scalesKeys ? key : query; ofTokens)
     tokens = term(terms::scale(factor), {tokens});
   Source s = plan.pairs(query, key, channels, Representation::Log, ofTokens ? 1 : factor, /*wide=*/false);
