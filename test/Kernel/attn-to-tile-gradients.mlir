@@ -40,10 +40,7 @@
 // GPU:           = softmax_weights
 // GPU:           carry weighted_sums(
 // GPU:         output %{{.*}} to grad_q[batch, head, query : rows, 0 : 16]
-// GPU-LABEL: region @f_backward_3_tokens grid(batch, head, query tile 64)
-// GPU:         = row_products(
-// GPU-LABEL: region @f_backward_4_key_gradients grid(batch, shared_head, key tile 64)
-// GPU-NOT:     row_products
+// GPU-LABEL: region @f_backward_3_key_gradients grid(batch, shared_head, key tile 64)
 // GPU:         = stage head of shared_head step 1
 // GPU:           = stage query that see key causal step 64 segments(entering: begin to entered masked, seen: entered to seen)
 // GPU:             carry transposed_sums(
