@@ -256,6 +256,8 @@ private:
   mlir::Value allocateSummaries(const Problem &problem, const EvaShape &shape, int64_t width);
   EvaSummaries allocateSummaries(const Problem &problem, const EvaShape &shape);
   Tokens allocateTokens(mlir::Value result, const Tokens &like);
+  mlir::Value sumInResult(mlir::Value term) const;
+  Tokens placeTerm(mlir::Value term, const Tokens &like, bool &adds);
   template <typename Op> mlir::FailureOr<EvaSummaries> readSummaries(Op op);
   mlir::LogicalResult writeMix(attn::EvaMixOp op, const Output &output);
   /// All results of a term of EVA, or of the gradient of one; none: it is another op.

@@ -103,22 +103,34 @@ func.func @eva(%arg0: tensor<1x2x48x16xf32> {attn.name = "q"}, %arg1: tensor<1x2
 }
 
 // Of blocks whose keys count twice all sums come from one kernel, which makes weights once; a part of the blocks adds to rows of its own.
+// The products of rows are made before, once. What the mix gives lies in the results, to which the summaries' gradients are added.
+// CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_products grid(batch, head, query tile 64)
+// CHECK:         row_products(
 // CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_pairs grid(batch, head, part)
 // CHECK:           output {{.*}} to workspace0[part, batch, head, key : rows, 0 : 16]
 // CHECK:         = stage block of blocks step 1 segments(blocks: part * blocks / 8 to (part + 1) * blocks / 8)
 // CHECK:           = stage query step 64
 // CHECK:             [[NONE:%.*]] = zeros()
-// CHECK:             output [[NONE]] to workspace2[batch, head, query : rows
+// CHECK:             output [[NONE]] to grad_q[batch, head, query : rows
 // CHECK:           = stage key step 24 segments(block: block * 24 to block * 24 + 24 masked)
 // CHECK:             = stage query step 64
+// CHECK-NOT:           row_products(
 // CHECK:               [[SUM:%.*]] = pair_sums(
-// CHECK:               output [[SUM]] to workspace2[batch, head, query : rows
+// CHECK:               output [[SUM]] to grad_q[batch, head, query : rows
 // CHECK:           = stage key step 64 segments(chunks: 0 to chunks masked)
 // CHECK:               keys_outside(
+// CHECK:               carry transposed_sums(
 // CHECK:             [[MEAN:%.*]] = plus(
 // CHECK:             output [[MEAN]] to workspace0[part, batch, head, key : rows
 // CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_parts grid(batch, head, key tile 64)
 // CHECK:         = stage part step 1
+// CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_members grid(batch, head, key tile 64)
+// CHECK:         [[BEFORE:%.*]] = load grad_v[batch, head, key : rows, 0 : 16]
+// CHECK:         [[VALUES:%.*]] = plus([[BEFORE]],
+// CHECK:         output [[VALUES]] to grad_v[batch, head, key : rows, 0 : 16]
+// CHECK-LABEL: region @eva_jointly_backward_{{[0-9]+}}_eva_runs grid(batch, head, block)
+// CHECK:           load grad_q[batch, head, key : rows
+// CHECK-NOT:   region @eva_jointly_backward_{{.*}}tokens
 func.func @eva_jointly(%arg0: tensor<1x2x96x16xf32> {attn.name = "q"}, %arg1: tensor<1x2x96x16xf32> {attn.name = "k"}, %arg2: tensor<1x2x96x16xf32> {attn.name = "v"}) -> (tensor<1x2x96x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %0 = attn.eva %arg0, %arg1, %arg2 {chunk = 8 : i64, local = 24 : i64, mu_weight = 5.000000e-01 : f64, scale = 2.500000e-01 : f64} : tensor<1x2x96x16xf32>, tensor<1x2x96x16xf32>, tensor<1x2x96x16xf32> -> tensor<1x2x96x16xf32>
   return %0 : tensor<1x2x96x16xf32>

@@ -90,6 +90,32 @@ Tokens HostBuilder::allocateTokens(Value result, const Tokens &like) {
   return computed[result] = workspaceFor(result, like.memory);
 }
 
+/// The sum that a result is a term of, and nothing else, where this is a result of the function whose memory has f32 numbers; null: there is none.
+Value HostBuilder::sumInResult(Value term) const {
+  auto add = term.hasOneUse() ? dyn_cast<attn::AddOp>(*term.user_begin()) : attn::AddOp();
+  if (!add || !missing.contains(add.getResult()) || !isResult(add.getResult()))
+    return Value();
+  return cast<MemRefType>(memory(add.getResult()).getType()).getElementType().isF32() ? Value(add.getResult()) : Value();
+}
+
+/// The first term of such a sum goes to its memory, and to the second one that is added there.
+Tokens HostBuilder::placeTerm(Value term, const Tokens &like, bool &adds) {
+  Value sum = sumInResult(term);
+  if (!sum)
+    return allocateTokens(term, like);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(term.getType()).getShape();
+  Tokens place{memory(sum), 0, shape[1], shape[3], {}};
+  auto add = sum.getDefiningOp<attn::AddOp>();
+  Value other = add.getLhs() == term ? add.getRhs() : add.getLhs();
+  const Tokens *first = placeOf(other);
+  adds = first && first->memory == place.memory;
+  if (first && !adds)
+    return allocateTokens(term, like);
+  if (adds)
+    computed[sum] = place, missing.remove(sum);
+  return computed[term] = place;
+}
+
 template <typename Op> static EvaOptions mixOptions(Op op) {
   return {static_cast<int64_t>(op.getChunk()), static_cast<int64_t>(op.getLocal().value_or(0)), op.getExcludeLocal(), op.getCausal(),
           /*mass=*/false, op.getScale().convertToDouble(), /*muWeight=*/0};
@@ -133,10 +159,15 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   mix.summaries = *summaries, mix.summaries.lse = memoryOf(op.getLse());
   if (!mix.summaries.lse)
     return op.emitOpError() << "expected sums that attn.eva_mix makes in the same function, or an argument, but got others (not supported yet)";
-  mix.tokens.query = allocateTokens(op.getQueryGradient(), problem.query);
+  bool joint = sumsJointly(problem, shape), onCpu = schedule.getTarget() == tile::TargetKind::CPU;
+  auto place = [&](Value gradient, const Tokens &like) {
+    bool adds = false; // nothing is there before
+    return onCpu ? placeTerm(gradient, like, adds) : allocateTokens(gradient, like);
+  };
+  mix.tokens.query = place(op.getQueryGradient(), problem.query);
   if (shape.options.local) {
-    mix.tokens.key = allocateTokens(op.getKeyGradient(), problem.key);
-    mix.tokens.value = allocateTokens(op.getValueGradient(), problem.value);
+    mix.tokens.key = place(op.getKeyGradient(), problem.key);
+    mix.tokens.value = place(op.getValueGradient(), problem.value);
   }
   if (!op.getMeanGradient().use_empty() || !op.getSummaryGradient().use_empty()) {
     mix.means = allocateSummaries(problem, shape, problem.width()), mix.values = allocateSummaries(problem, shape, dv);
@@ -144,11 +175,12 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
     computed[op.getSummaryGradient()] = {mix.values, 0, heads, dv, {}};
   }
   bool isAllRead = mix.tokens.query.memory && mix.tokens.key.memory && mix.tokens.value.memory && mix.means;
-  if (isAllRead && sumsJointly(problem, shape)) {
+  if (isAllRead && joint) {
     auto ofParts = [&](int64_t width) {
       return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(partsOfGradients), host.dim(problem.query.memory, 0), shape.chunkCount.onHost(host)});
     };
     mix.meanParts = ofParts(problem.width()), mix.valueParts = ofParts(dv);
+    mix.products = allocateNumbers(heads, op.getQuery());
   }
   return buildAll(evaMixGradientRegions(problem, shape, mix));
 }
@@ -164,9 +196,11 @@ LogicalResult HostBuilder::computeSummaryGradient(attn::EvaSummariesGradientOp o
   for (Value *each : {&gradient.mu, &gradient.keyShares, &gradient.queryShares})
     *each = allocateSummaries(problem, shape, problem.width());
   gradient.lse = allocateSummaries(problem, shape, 0), gradient.products = allocateSummaries(problem, shape, 0);
-  gradient.tokens.query = allocateTokens(op.getQueryGradient(), problem.query);
-  gradient.tokens.key = allocateTokens(op.getKeyGradient(), problem.key);
-  gradient.tokens.value = allocateTokens(op.getValueGradient(), problem.value);
+  EvaTokenGradients &tokens = gradient.tokens;
+  // Terms that the mix has placed are added to; on a GPU it has placed none.
+  tokens.query = placeTerm(op.getQueryGradient(), problem.query, tokens.addsToQuery);
+  tokens.key = placeTerm(op.getKeyGradient(), problem.key, tokens.addsToKey);
+  tokens.value = placeTerm(op.getValueGradient(), problem.value, tokens.addsToValue);
   return buildAll(evaSummaryGradientRegions(problem, shape, gradient));
 }
 

@@ -15,6 +15,7 @@
 // On a CPU, of blocks without edges, one kernel makes p and x once, for five products of a pair in place of seven (JointGradients.cpp has the same of
 // other attention):
 //
+//   eva_products:  parallel over (batch, head, query block)    −δ, which otherwise each tile of keys would make of both rows again
 //   eva_pairs:     parallel over (batch, head, part of the blocks)    for each block:  k̄, v̄ of its keys, q̄ of its queries; of all summaries that it
 //                                                                     sees q̄ too, mean̄[part], summarȳ[part]
 //   eva_parts:     parallel over (batch, head, chunks)    mean̄ = Σ_part mean̄[part], summarȳ likewise
@@ -59,6 +60,7 @@ public:
   KernelRegion keys();
   KernelRegion chunks();
   KernelRegion edges();
+  KernelRegion products() const;
   KernelRegion jointly();
   KernelRegion parts();
 
@@ -68,6 +70,11 @@ private:
     Source p, x;
   };
   Pairs pairs(Source k, Source v, Source logWeights, function_ref<Source(Source)> mask) const;
+  /// Of logits [Tq, Tk].
+  Pairs weighted(Source logits, Source v, Source logWeights, function_ref<Source(Source)> mask) const;
+  /// Of keys that have the scale.
+  Pairs pairsOfScaled(Source k, Source v, Source logWeights, function_ref<Source(Source)> mask) const;
+  Source scaled(Source k) const { return term(terms::scale(shape.options.scale), {std::move(k)}); }
   Source x(Axis axis, const Tokens &tokens) const { return plan.tokens(tokens, axis); }
   Source means(Axis axis) const { return tokens(mix.summaries.means, axis, problem.width()); }
   Source values(Axis axis) const { return tokens(mix.summaries.values, axis, problem.valueWidth()); }
@@ -97,13 +104,25 @@ static Source none(Source w) { return w; }
 
 Mix::Pairs Mix::pairs(Source k, Source v, Source logWeights, function_ref<Source(Source)> mask) const {
   Source q = term(terms::scale(shape.options.scale * M_LOG2E), {x(Axis::Query, problem.query)});
-  Source s = term(terms::logits(Representation::Log, 1, /*wide=*/true), {q, std::move(k)});
+  return weighted(term(terms::logits(Representation::Log, 1, /*wide=*/true), {q, std::move(k)}), std::move(v), std::move(logWeights), mask);
+}
+
+Mix::Pairs Mix::pairsOfScaled(Source k, Source v, Source logWeights, function_ref<Source(Source)> mask) const {
+  Source s = term(terms::logits(Representation::Log, M_LOG2E, /*wide=*/true), {x(Axis::Query, problem.query), std::move(k)});
+  return weighted(std::move(s), std::move(v), std::move(logWeights), mask);
+}
+
+Mix::Pairs Mix::weighted(Source s, Source v, Source logWeights, function_ref<Source(Source)> mask) const {
   if (logWeights)
     s = term(terms::addLogWeights(), {s, std::move(logWeights)});
   Source p = mask(term(terms::softmaxWeights(), {s, numbers(mix.summaries.lse, Axis::Query)}));
-  Source given = x(Axis::Query, mix.cotangent), delta = term(terms::rowProducts(), {given, x(Axis::Query, mix.output)});
+  Source given = x(Axis::Query, mix.cotangent);
   Source reached = term(terms::logits(Representation::Plain, 1, /*wide=*/true), {given, std::move(v)});
-  return {p, term(terms::times(), {p, term(terms::minus(), {reached, delta})})};
+  if (mix.products) // which a product of tiles begins with
+    reached = term(terms::plus(), {reached, term(terms::spread(), {numbers(mix.products, Axis::Query)})});
+  else
+    reached = term(terms::minus(), {reached, term(terms::rowProducts(), {given, x(Axis::Query, mix.output)})});
+  return {p, term(terms::times(), {p, reached})};
 }
 
 Extents &Mix::extents() {
@@ -232,12 +251,11 @@ SmallVector<Dimension, 4> Mix::keyRows(const Index &limit, int64_t width) const 
 
 SmallVector<Dimension, 4> Mix::partRows(int64_t width) const { return {entryOf(Axis::Part), batch, head, rowsOf(Axis::Key), columnsOf(width)}; }
 
-/// q̄ += x k, where it lies.
+/// q̄ += x k of keys that have the scale, where it lies.
 SmallVector<RegionOutput, 1> Mix::addedToQueries(Source x, Source k) const {
   Value memory = mix.tokens.query.memory;
   Source before = fusion::memory(memory, queryRows(), setOf({Axis::Block, Axis::Key, Axis::Query}));
-  Source scaled = term(terms::scale(shape.options.scale), {std::move(k)});
-  return {{term(terms::pairSums(/*wide=*/true, /*transposed=*/false), {before, std::move(x), scaled}), memory, queryRows()}};
+  return {{term(terms::pairSums(/*wide=*/true, /*transposed=*/false), {before, std::move(x), std::move(k)}), memory, queryRows()}};
 }
 
 Source Mix::clearedQueries() const {
@@ -269,8 +287,8 @@ Source Mix::pairsOfBlock() const {
       p = term(terms::keysOutside(min(end, shape.existing), end + tile), {std::move(p)});
     return p;
   };
-  Source k = there(x(Axis::Key, problem.key)), v = there(x(Axis::Key, problem.value));
-  Pairs both = pairs(k, v, nullptr, mask);
+  Source k = scaled(there(x(Axis::Key, problem.key))), v = there(x(Axis::Key, problem.value));
+  Pairs both = pairsOfScaled(k, v, nullptr, mask);
   Source sums = sumsOverQueries(both, addedToQueries(both.x, k));
   Source ofKeys = term(terms::scale(shape.options.scale), {term(terms::select({0}), {sums})});
   StepForm form{terms::nothing(), {}};
@@ -288,8 +306,8 @@ Source Mix::pairsOfChunks() const {
     p = problem.causal ? term(terms::endedBlocks(chunk), {std::move(p)}) : p;
     return term(terms::keysOutside(end, end + tile), {std::move(p)});
   };
-  Source k = means(Axis::Key);
-  Pairs both = pairs(k, values(Axis::Key), numbers(mix.summaries.logWeights, Axis::Key), mask);
+  Source k = scaled(means(Axis::Key));
+  Pairs both = pairsOfScaled(k, values(Axis::Key), numbers(mix.summaries.logWeights, Axis::Key), mask);
   Source sums = sumsOverQueries(both, addedToQueries(both.x, k));
   Source ofMeans = term(terms::scale(shape.options.scale), {term(terms::select({0}), {sums})});
   StepForm form{terms::nothing(), {}};
@@ -300,6 +318,14 @@ Source Mix::pairsOfChunks() const {
   add(ofMeans, mix.meanParts, problem.width());
   add(term(terms::select({1}), {sums}), mix.valueParts, problem.valueWidth());
   return stream(Stage{Axis::Key, tile, {{"chunks", Index(0), end, /*masked=*/true}}, plan.extents}, form);
+}
+
+KernelRegion Mix::products() const {
+  KernelRegion region = stateKernel(plan, "eva_products");
+  region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, problem.queryTile()});
+  Source products = term(terms::rowProducts(), {x(Axis::Query, mix.cotangent), x(Axis::Query, mix.output)});
+  region.outputs = {{term(terms::scale(-1), {products}), mix.products, {batch, head, rowsOf(Axis::Query)}}};
+  return region;
 }
 
 KernelRegion Mix::jointly() {
@@ -329,7 +355,7 @@ KernelRegion Mix::parts() {
 SmallVector<KernelRegion, 4> kernel::evaMixGradientRegions(const Problem &problem, const EvaShape &shape, const EvaMixGradient &mix) {
   auto gradient = [&] { return Mix(problem, shape, mix); };
   if (mix.meanParts)
-    return {gradient().jointly(), gradient().parts()};
+    return {gradient().products(), gradient().jointly(), gradient().parts()};
   SmallVector<KernelRegion, 4> regions;
   if (mix.tokens.query.memory)
     regions.push_back(gradient().queries());
@@ -365,6 +391,13 @@ private:
   RegionPlanner plan;
 };
 } // namespace
+
+/// An output, or its sum with what lies there.
+static RegionOutput stored(Source value, Value memory, SmallVector<Dimension, 4> place, bool adds) {
+  if (adds)
+    value = term(terms::plus(), {fusion::memory(memory, place), std::move(value)});
+  return {std::move(value), memory, std::move(place)};
+}
 
 KernelRegion Rows::rows(StringRef suffix, Index count, Index row, ArrayRef<Entries> ranges, Index ofChunk) const {
   EvaRow own(problem, shape, std::move(count), ranges, std::move(ofChunk));
@@ -423,10 +456,12 @@ KernelRegion Rows::members() const {
   Source ofKeys = term(terms::plus(), {term(terms::scale(shape.options.scale), {ofMu}), sum(3)});
   KernelRegion region{problem.name, "eva_members", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}}, extents, {}};
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, tile});
-  if (gradient.tokens.value.memory)
-    region.outputs.push_back({there(sum(0)), gradient.tokens.value.memory, {batch, head, rowsOf(Axis::Key), columnsOf(dv)}});
-  if (gradient.tokens.key.memory)
-    region.outputs.push_back({there(ofKeys), gradient.tokens.key.memory, {batch, head, rowsOf(Axis::Key), columnsOf(d)}});
+  auto store = [&](Source value, Value memory, int64_t width, bool adds) {
+    if (memory)
+      region.outputs.push_back(stored(there(std::move(value)), memory, {batch, head, rowsOf(Axis::Key), columnsOf(width)}, adds));
+  };
+  store(sum(0), gradient.tokens.value.memory, dv, gradient.tokens.addsToValue);
+  store(ofKeys, gradient.tokens.key.memory, d, gradient.tokens.addsToKey);
   return region;
 }
 
@@ -449,7 +484,7 @@ KernelRegion Rows::runs() const {
   Dimension rows = rowsOf(Axis::Key);
   rows.limit = from + length;
   StepForm step{terms::nothing(), {}};
-  step.outputs.push_back({term(terms::overRows(Axis::Key), {share}), gradient.tokens.query.memory, {batch, head, rows, columnsOf(d)}});
+  step.outputs.push_back(stored(term(terms::overRows(Axis::Key), {share}), gradient.tokens.query.memory, {batch, head, rows, columnsOf(d)}, gradient.tokens.addsToQuery));
   KernelRegion region{problem.name, "eva_runs", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}}, extents, {}};
   region.grid.push_back({Axis::Block, tile::Axis::QueryBlock});
   region.effects = {stream(tokens, step)};

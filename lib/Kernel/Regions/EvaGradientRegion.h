@@ -15,6 +15,7 @@ namespace attune::kernel {
 /// Tokens of q, k and v with a row for each query head, in f32.
 struct EvaTokenGradients {
   Tokens query, key, value; ///< no memory: nobody asks for it
+  bool addsToQuery = false, addsToKey = false, addsToValue = false; ///< what lies there
 };
 
 /// What reaches the summaries, and their tokens.
@@ -23,6 +24,7 @@ struct EvaMixGradient {
   EvaSummaries summaries;   ///< with lse
   EvaTokenGradients tokens;
   mlir::Value means, values; ///< mean̄ and summarȳ [batch, H, rows, …]
+  mlir::Value products; ///< −δ [batch, H, n]; null: made where it is read
   mlir::Value meanParts, valueParts; ///< those of parts of the blocks, [part, batch, H, chunks, …]; null: weights are made by each sum for itself
 };
 /// Whether one kernel makes all sums of the mix, of weights that are made once.
