@@ -33,9 +33,10 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 # Where utils/setup --frameworks puts PyTorch, JAX, ONNX and its runtime, or where they lie.
 frameworks = os.environ.get("ATTUNE_FRAMEWORKS") or os.path.join(config.attune_build, "python", "frameworks")
 config.environment["ATTUNE_FRAMEWORKS"] = frameworks
-# Of folders of specs the harness takes every third, but for check-all.
-if lit_config.params.get("long") != "1":
-    config.environment["ATTUNE_TEST_SAMPLE"] = "3"
+# Of folders of specs the harness takes every fourth, but for check-all.
+is_long = lit_config.params.get("long") == "1"
+if not is_long:
+    config.environment["ATTUNE_TEST_SAMPLE"] = "4"
 for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_DEPEND", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
@@ -45,6 +46,8 @@ asan = next(iter(sorted(glob.glob(os.path.join(config.llvm_tools, "..", "lib", "
                                                "libclang_rt.asan-x86_64.so")))), "")
 
 for name, value in [
+    # What repeats a line in another type, length or target.
+    ("%in-check-all", "" if is_long else "echo SKIP but for check-all:"),
     ("%asan", os.path.normpath(asan)),
     ("%python", config.python),
     ("%source", config.attune_source),
@@ -128,7 +131,7 @@ for name, present in [
     ("avx512_bf16", has_flag("avx512_bf16")),
     ("sanitizers", config.attune_sanitize == "ON"),
     ("address-sanitizer", bool(asan and shutil.which("clang-22"))),
-    ("long", lit_config.params.get("long") == "1"),
+    ("long", is_long),
 ]:
     if present:
         config.available_features.add(name)

@@ -231,7 +231,7 @@ private:
     attn::LepeGradientOp lepe;
     mlir::Value other;
   };
-  /// That a result, or a part of one, is; none: it is something else, or its memory has other numbers.
+  /// That a result, or a part of one, is on a CPU; none: it is something else, or its memory has other numbers.
   std::optional<LepeSum> lepeSum(mlir::Value value) const;
   mlir::LogicalResult writeLepeSum(const LepeSum &sum, const Output &output);
   mlir::LogicalResult writeLepeGradient(mlir::Value result, const Output &output);

@@ -90,10 +90,11 @@ Tokens HostBuilder::allocateTokens(Value result, const Tokens &like) {
   return computed[result] = workspaceFor(result, like.memory);
 }
 
-/// The sum that a result is a term of, and nothing else, where this is a result of the function whose memory has f32 numbers; null: there is none.
+/// The sum that a result is a term of, and nothing else, where this is a result of the function whose memory has f32 numbers; null: there is none, or
+/// it is a GPU, where that has not been measured.
 Value HostBuilder::sumInResult(Value term) const {
   auto add = term.hasOneUse() ? dyn_cast<attn::AddOp>(*term.user_begin()) : attn::AddOp();
-  if (!add || !missing.contains(add.getResult()) || !isResult(add.getResult()))
+  if (!add || !missing.contains(add.getResult()) || !isResult(add.getResult()) || schedule.getTarget() != tile::TargetKind::CPU)
     return Value();
   return cast<MemRefType>(memory(add.getResult()).getType()).getElementType().isF32() ? Value(add.getResult()) : Value();
 }
@@ -159,15 +160,11 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
   mix.summaries = *summaries, mix.summaries.lse = memoryOf(op.getLse());
   if (!mix.summaries.lse)
     return op.emitOpError() << "expected sums that attn.eva_mix makes in the same function, or an argument, but got others (not supported yet)";
-  bool joint = sumsJointly(problem, shape), onCpu = schedule.getTarget() == tile::TargetKind::CPU;
-  auto place = [&](Value gradient, const Tokens &like) {
-    bool adds = false; // nothing is there before
-    return onCpu ? placeTerm(gradient, like, adds) : allocateTokens(gradient, like);
-  };
-  mix.tokens.query = place(op.getQueryGradient(), problem.query);
+  bool adds = false; // nothing is there before
+  mix.tokens.query = placeTerm(op.getQueryGradient(), problem.query, adds);
   if (shape.options.local) {
-    mix.tokens.key = place(op.getKeyGradient(), problem.key);
-    mix.tokens.value = place(op.getValueGradient(), problem.value);
+    mix.tokens.key = placeTerm(op.getKeyGradient(), problem.key, adds);
+    mix.tokens.value = placeTerm(op.getValueGradient(), problem.value, adds);
   }
   if (!op.getMeanGradient().use_empty() || !op.getSummaryGradient().use_empty()) {
     mix.means = allocateSummaries(problem, shape, problem.width()), mix.values = allocateSummaries(problem, shape, dv);
@@ -175,7 +172,7 @@ LogicalResult HostBuilder::computeMixGradient(attn::EvaMixGradientOp op) {
     computed[op.getSummaryGradient()] = {mix.values, 0, heads, dv, {}};
   }
   bool isAllRead = mix.tokens.query.memory && mix.tokens.key.memory && mix.tokens.value.memory && mix.means;
-  if (isAllRead && joint) {
+  if (isAllRead && sumsJointly(problem, shape)) {
     auto ofParts = [&](int64_t width) {
       return site.workspace({dynamic, dynamic, heads, dynamic, width}, {host.index(partsOfGradients), host.dim(problem.query.memory, 0), shape.chunkCount.onHost(host)});
     };
@@ -197,7 +194,7 @@ LogicalResult HostBuilder::computeSummaryGradient(attn::EvaSummariesGradientOp o
     *each = allocateSummaries(problem, shape, problem.width());
   gradient.lse = allocateSummaries(problem, shape, 0), gradient.products = allocateSummaries(problem, shape, 0);
   EvaTokenGradients &tokens = gradient.tokens;
-  // Terms that the mix has placed are added to; on a GPU it has placed none.
+  // What the mix has placed is added to.
   tokens.query = placeTerm(op.getQueryGradient(), problem.query, tokens.addsToQuery);
   tokens.key = placeTerm(op.getKeyGradient(), problem.key, tokens.addsToKey);
   tokens.value = placeTerm(op.getValueGradient(), problem.value, tokens.addsToValue);

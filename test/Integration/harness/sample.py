@@ -1,4 +1,4 @@
-"""Of folders of specs every third in CI (ATTUNE_TEST_SAMPLE, which lit.cfg.py sets); all under check-all."""
+"""Of folders of specs every fourth in CI (ATTUNE_TEST_SAMPLE, which lit.cfg.py sets); all under check-all."""
 
 import os
 

@@ -35,17 +35,16 @@ static std::string kernel(const std::string &map, const std::string &more = "") 
 }
 
 TEST_F(Specs, FoldedPositiveFeatures) {
-  for (bool bias : {false, true})
-    for (const char *map : {"kind: favor_relu, features: 4", "kind: favor_relu, features: 5, normalize: true, epsilon: 0",
-                            "kind: favor_relu, features: 2, per_head: true"}) {
-      for (const SpecCase &c : bothFolds("heads: 2, head_dim: 3, value_dim: 5, causal: true, " + layer(9, bias) + kernel(map),
-                                         square({1, 65}), {"quadratic", "chunked"}))
-        check(c);
-      for (const SpecCase &c : bothFolds("heads: 4, kv_heads: 2, head_dim: 3, value_dim: 2, key_lengths: true, " +
-                                             layer(70, bias) + kernel(map),
-                                         square({20}), {"quadratic", "state"}))
-        check(c);
-    }
+  for (auto [map, bias] : {std::pair("kind: favor_relu, features: 4", false), {"kind: favor_relu, features: 5, normalize: true, epsilon: 0", true},
+                           {"kind: favor_relu, features: 2, per_head: true", false}}) {
+    for (const SpecCase &c : bothFolds("heads: 2, head_dim: 3, value_dim: 5, causal: true, " + layer(9, bias) + kernel(map),
+                                       square({1, 65}), {"quadratic", "chunked"}))
+      check(c);
+    for (const SpecCase &c : bothFolds("heads: 4, kv_heads: 2, head_dim: 3, value_dim: 2, key_lengths: true, " +
+                                           layer(70, !bias) + kernel(map),
+                                       square({20}), {"quadratic", "state"}))
+      check(c);
+  }
 }
 
 TEST_F(Specs, FoldedQueriesOfFavor) {
