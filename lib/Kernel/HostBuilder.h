@@ -139,6 +139,8 @@ private:
   mlir::Value allocateNumbers(int64_t heads, mlir::Value rows, attn::WindowAttr window = {});
   /// Has numbers of rows written into a workspace by a kernel.
   mlir::LogicalResult writeNumbers(mlir::Value value, attn::WindowAttr window);
+  /// The same for as many rows as these tokens have.
+  mlir::LogicalResult writeNumbersOfRows(mlir::Value value, mlir::Value rows, attn::WindowAttr window);
   /// Has those in memory that are products of rows which the region of a sum over queries would make again for every tile of keys.
   mlir::LogicalResult bringRowProducts(mlir::Operation *reduction);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);

@@ -5,7 +5,7 @@
 // queries that see them, from the diagonal on; heads that share a key are added up in one program, and parts of queries' gradients where they are read.
 // CHECK-LABEL: region @f_backward_2_softmax
 // CHECK:         output %{{.*}} to workspace0[batch, head, query : rows]
-// CHECK-LABEL: region @f_backward_tokens grid(batch, head, query tile 64)
+// CHECK-LABEL: region @f_backward_row_products grid(batch, head, query tile 64)
 // CHECK:         %[[PRODUCTS:.*]] = row_products(
 // CHECK:         %[[ROWS:.*]] = scale(%[[PRODUCTS]]) {factor = -1.0
 // CHECK:         output %[[ROWS]] to [[DELTA:workspace[0-9]]][batch, head, query : rows]

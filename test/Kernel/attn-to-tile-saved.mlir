@@ -11,7 +11,7 @@
 // CHECK:         tile.launch @f_backward_softmax grid(%{{.*}}, %[[HEADS]], %{{.*}}) ({{.*}}, %[[SUMS]], %[[OWN]])
 // CHECK:         %[[OUT:.*]] = tile.either %[[O]], %[[OWN]]
 // CHECK:         %[[L:.*]] = tile.either %[[LSE]], %[[SUMS]]
-// CHECK:         tile.launch @f_backward_2_tokens grid({{.*}}) (%{{.*}}, %[[OUT]], %[[DELTA:.*]]) :
+// CHECK:         tile.launch @f_backward_2_row_products grid({{.*}}) (%{{.*}}, %[[OUT]], %[[DELTA:.*]]) :
 // CHECK:         tile.launch @f_backward_3_key_gradients grid({{.*}}, %[[L]], %[[DELTA]])
 func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"})
     -> (tensor<1x4x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {

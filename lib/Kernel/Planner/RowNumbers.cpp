@@ -52,6 +52,24 @@ LogicalResult HostBuilder::writeNumbers(Value value, attn::WindowAttr window) {
   return success();
 }
 
+LogicalResult HostBuilder::writeNumbersOfRows(Value value, Value rows, attn::WindowAttr window) {
+  rows = rowsBehind(rows);
+  if (failed(read(rows)))
+    return failure();
+  OpSet reads, later;
+  Problem problem = startProblem();
+  WrittenValue written{value, Output()};
+  if (failed(prepare(written, reads, later)) || failed(materializeAll(later, problem)))
+    return failure();
+  problem.query = rowsOf(rows), problem.query.heads = shapeOf(value)[1];
+  written.output.memory = allocateNumbers(problem.heads(), rows, window);
+  RegionDraft draft(*this, problem, RegionPlanner::OfQueries, std::move(reads));
+  if (failed(buildKernel(draft.plan.region("row_products", outputsOf(draft, written, Place{fusion::Axis::Query, fusion::Axis::Head, problem.heads()})))))
+    return failure();
+  workspaces[value] = written.output.memory;
+  return success();
+}
+
 /// Whether numbers of rows are made of products of whole rows.
 static bool areOfRowProducts(Value numbers) {
   Operation *op = numbers.getDefiningOp();
@@ -77,7 +95,8 @@ LogicalResult HostBuilder::bringRowProducts(Operation *reduction) {
     if (arePairs(value))
       for (Value operand : value.getDefiningOp()->getOperands())
         seen.insert(operand);
-    else if (!memoryOf(value) && areOfRowProducts(value) && failed(writeNumbers(value, keys.window)))
+    // Of the rows of queries: the cotangent of the output may be left out where that of other numbers is given.
+    else if (!memoryOf(value) && areOfRowProducts(value) && failed(writeNumbersOfRows(value, rowsOfPairs(reduction->getOperand(0)), keys.window)))
       return failure();
   }
   return success();

@@ -240,6 +240,14 @@ class Asked(Case):
         by = lambda function: jax.grad(lambda *tensors: function(*tensors)[1].sum())
         self.near(by(softmax)(*tensors), by(softmax_of)(*tensors))
 
+    def test_what_is_added_up_in_gradients_that_nobody_asks_for(self):
+        """Kernels of windows and of EVA add to q's gradient where that lies, if it does."""
+        for mechanism in ({"kind": "softmax", "window": {"length": 32}}, {"kind": "eva", "window": {"length": 16}, "chunk": 8}):
+            attention, tensors = attune.compile(spec(mechanism)), qkv(64)
+            of = lambda *tensors: jnp.sin(attention(**dict(zip("qkv", tensors)))).sum()
+            together = jax.grad(of, (0, 1, 2))(*tensors)
+            self.near([jax.grad(of, place)(*tensors) for place in range(3)], list(together))
+
     def test_derivatives_of_one_program_by_different_tensors(self):
         tensors, program = qkv(33), jax.jit(loss(elu1))
         pulls = [jax.vjp(lambda x, i=i: program(*tensors[:i], x, *tensors[i + 1:]), tensors[i])[1] for i in range(3)]
