@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   tokens:  δ_i = ⟨ō_i, o_i⟩                                                                 [n], once
-//   keys:    for each key tile:  for each query tile:  w_ij (ō_i · v_j − δ_i)                 which reads δ
+//   row_products:   parallel over (batch, head, query block)    δ_i = ⟨ō_i, o_i⟩ [T], and what else a row's weights have in common
+//   key_gradients:  for each key tile:  for each query tile:    w_ij (ō_i · v_j − δ_i), which reads δ
 //
 // A region of keys meets each query as often as it has tiles of keys. The product of two rows of d numbers costs next to nothing beside the products
 // of pairs, but it reads both, and o for nothing else: a third of all that the region streams. So what weights of pairs read of such products is a
@@ -92,12 +92,14 @@ LogicalResult HostBuilder::bringRowProducts(Operation *reduction) {
       seen.insert(sum.getLhs());
   for (size_t next = 0; next < seen.size(); ++next) {
     Value value = seen[next];
-    if (arePairs(value))
-      for (Value operand : value.getDefiningOp()->getOperands())
-        seen.insert(operand);
-    // Of the rows of queries: the cotangent of the output may be left out where that of other numbers is given.
-    else if (!memoryOf(value) && areOfRowProducts(value) && failed(writeNumbersOfRows(value, rowsOfPairs(reduction->getOperand(0)), keys.window)))
-      return failure();
+    if (arePairs(value)) {
+      auto operands = value.getDefiningOp()->getOperands();
+      seen.insert(operands.begin(), operands.end());
+    } else if (!memoryOf(value) && areOfRowProducts(value)) {
+      // As many as queries: the cotangent of the output may be left out where that of other numbers is given.
+      if (failed(writeNumbersOfRows(value, rowsOfPairs(reduction->getOperand(0)), keys.window)))
+        return failure();
+    }
   }
   return success();
 }
