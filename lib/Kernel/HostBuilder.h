@@ -259,6 +259,7 @@ private:
   EvaSummaries allocateSummaries(const Problem &problem, const EvaShape &shape);
   Tokens allocateTokens(mlir::Value result, const Tokens &like);
   mlir::Value sumInResult(mlir::Value term) const;
+  /// Where a term goes: the first one of such a sum to the sum's memory, to which the second one `adds`; others to workspaces.
   Tokens placeTerm(mlir::Value term, const Tokens &like, bool &adds);
   template <typename Op> mlir::FailureOr<EvaSummaries> readSummaries(Op op);
   mlir::LogicalResult writeMix(attn::EvaMixOp op, const Output &output);
@@ -281,6 +282,8 @@ private:
   mlir::LogicalResult writeJointlyByQueries(RegionDraft &draft, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, const Place &at,
                                             llvm::ArrayRef<attn::ContractOp> joint);
   bool cutsQueries(attn::ContractOp rows) const;
+  /// Whether kernels may add to what lies in the memory of an output: f32 numbers, with nothing behind them, on a CPU (elsewhere that has not been measured).
+  bool addsUpIn(const Output &output) const;
   /// The result that a sum of one part is, be it scaled, where it may be added up in the result's memory; it counts as written then.
   std::optional<RegionDraft::PartSum> placeInResult(attn::ContractOp sum);
   mlir::LogicalResult bringSum(mlir::Value sum, llvm::ArrayRef<WrittenValue> outputs, mlir::Value keys);

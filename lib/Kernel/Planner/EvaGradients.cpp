@@ -90,16 +90,13 @@ Tokens HostBuilder::allocateTokens(Value result, const Tokens &like) {
   return computed[result] = workspaceFor(result, like.memory);
 }
 
-/// The sum that a result is a term of, and nothing else, where this is a result of the function whose memory has f32 numbers; null: there is none, or
-/// it is a GPU, where that has not been measured.
+/// The result that a value is a term of, as a sum of two, and read by nothing else; null: there is none that is added up where it lies.
 Value HostBuilder::sumInResult(Value term) const {
   auto add = term.hasOneUse() ? dyn_cast<attn::AddOp>(*term.user_begin()) : attn::AddOp();
-  if (!add || !missing.contains(add.getResult()) || !isResult(add.getResult()) || schedule.getTarget() != tile::TargetKind::CPU)
-    return Value();
-  return cast<MemRefType>(memory(add.getResult()).getType()).getElementType().isF32() ? Value(add.getResult()) : Value();
+  bool isThere = add && missing.contains(add.getResult()) && isResult(add.getResult()) && addsUpIn(outputOf(add.getResult()));
+  return isThere ? add.getResult() : Value();
 }
 
-/// The first term of such a sum goes to its memory, and to the second one that is added there.
 Tokens HostBuilder::placeTerm(Value term, const Tokens &like, bool &adds) {
   Value sum = sumInResult(term);
   if (!sum)

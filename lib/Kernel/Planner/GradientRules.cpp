@@ -62,13 +62,13 @@ static Tiles buildAdd(OpResult result, RegionDraft &draft, const Place &at) {
   return tilesOfBlocks(sums);
 }
 
-/// Weights of pairs meet numbers of keys that exist, where their product is 0 by itself.
 /// Whether pairs are powers, which of a key that nobody sees may be infinite: units of rows are of those that are seen.
 static bool arePowers(Value pairs) {
   auto scale = pairs.getDefiningOp<attn::ScaleOp>();
   return (scale ? scale.getSource() : pairs).getDefiningOp<attn::PowerOp>();
 }
 
+/// Weights of pairs meet numbers of keys that exist, where their product is 0 by itself.
 static Tiles buildMultiply(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MultiplyOp>(result.getOwner());
   // Weights over the sequence meet products of tokens, which are 0 where these do not exist.

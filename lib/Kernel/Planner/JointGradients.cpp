@@ -189,15 +189,23 @@ SmallVector<RegionOutput, 1> kernel::sumsOfParts(RegionDraft &draft, const Place
 static Source clearParts(const RegionDraft &draft, const Place &at) {
   Stage queries{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
   SmallVector<RegionOutput, 1> outputs;
-  for (const RegionDraft::PartSum &joint : llvm::make_filter_range(draft.partSums, [](const RegionDraft::PartSum &each) { return !each.once; }))
+  for (const RegionDraft::PartSum &joint : draft.partSums) {
+    if (joint.once)
+      continue;
     for (const Dimension &columns : blockColumns(featureWidths(attn::ContractOp(joint.sum).getRhs()))) {
       AxisSet places = setOf({Axis::Batch, Axis::Head, Axis::Query}) | (hasParts(joint.memory) ? setOf(Axis::Part) : AxisSet());
       outputs.push_back({term(terms::zeros(places, Axis::Query, columns.count), {}), joint.memory, placeInPart(joint.memory, columns, Axis::Head, Axis::Query, joint.firstHead)});
     }
+  }
   Source clear = stream(queries, {terms::nothing(), {}, outputs});
   if (at.head == Axis::Head)
     return clear;
   return stream(membersOf(draft.plan, at.head, draft.problem.heads() / at.heads), {terms::nothing(), {}, {}, {clear}});
+}
+
+bool HostBuilder::addsUpIn(const Output &output) const {
+  return schedule.getTarget() == tile::TargetKind::CPU && output.memory && !output.lepe && !output.projection &&
+         cast<MemRefType>(output.memory.getType()).getElementType().isF32();
 }
 
 std::optional<RegionDraft::PartSum> HostBuilder::placeInResult(attn::ContractOp sum) {
@@ -209,7 +217,7 @@ std::optional<RegionDraft::PartSum> HostBuilder::placeInResult(attn::ContractOp 
   if (!missing.contains(value) || !value.hasOneUse())
     return std::nullopt;
   Output output = outputOf(value);
-  if (output.lepe || output.projection || !cast<MemRefType>(output.memory.getType()).getElementType().isF32())
+  if (!addsUpIn(output))
     return std::nullopt;
   ArrayRef<int64_t> shape = shapeOf(value);
   computed[value] = Tokens{output.memory, output.firstHead, shape[1], shape[3], {}};

@@ -46,8 +46,7 @@ LogicalResult HostBuilder::writeLepeValues(attn::LepeGradientOp op, const Tokens
 
 std::optional<HostBuilder::LepeSum> HostBuilder::lepeSum(Value value) const {
   auto add = value.getDefiningOp<attn::AddOp>();
-  Output output = add ? outputOf(value) : Output();
-  if (schedule.getTarget() != tile::TargetKind::CPU || !output.memory || output.lepe || output.projection || !cast<MemRefType>(output.memory.getType()).getElementType().isF32())
+  if (!add || !addsUpIn(outputOf(value)))
     return std::nullopt;
   for (auto [one, other] : {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())})
     if (auto lepe = one.getDefiningOp<attn::LepeGradientOp>(); lepe && one == lepe.getValueGradient() && one.hasOneUse() && other.hasOneUse() &&

@@ -80,7 +80,7 @@ static bool areOfRowProducts(Value numbers) {
 }
 
 LogicalResult HostBuilder::bringRowProducts(Operation *reduction) {
-  // A GPU's launch costs more than it would save (by price: 9 us beside 353). Others than pairs are refused where they are read.
+  // On a GPU another launch costs more, by its price. What is no weights of pairs is refused where it is read.
   if (schedule.getTarget() != tile::TargetKind::CPU || !arePairs(reduction->getOperand(0)))
     return success();
   SeenKeys keys = ruleOf(reduction)->keys(reduction);

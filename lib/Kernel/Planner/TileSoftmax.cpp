@@ -16,8 +16,6 @@
 #include "HostBuilder.h"
 #include "Terms.h"
 
-#include "attune/Attn/Packed.h"
-
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -46,13 +44,20 @@ static attn::ContractOp pairsOfOutput(attn::ContractOp product, attn::SoftmaxOp 
   return nullptr;
 }
 
-/// Whether an op is a product of rows with the output of a softmax that pairs alone read, be it scaled or behind a sum.
+/// Whether numbers of rows are read by pairs alone, be they scaled or terms of a sum.
 static bool isReadByPairs(Value numbers) {
   return llvm::all_of(numbers.getUsers(), [](Operation *user) {
     if (auto spread = dyn_cast<attn::SpreadOp>(user))
       return arePairs(spread.getResult());
     return isa<attn::ScaleOp, attn::AddOp>(user) && shapeOf(user->getResult(0)).size() == 3 && isReadByPairs(user->getResult(0));
   });
+}
+
+/// Whether an op sums up pairs that are made of these weights: no pairs are its result.
+static bool sumsPairsOf(Operation *op, attn::SoftmaxWeightsOp weights) {
+  if (op->getNumOperands() == 0 || !arePairs(op->getOperand(0)) || originOfPairs(op->getOperand(0)) != weights)
+    return false;
+  return llvm::none_of(op->getResults(), arePairs);
 }
 
 attn::SoftmaxWeightsOp HostBuilder::weightsInTile(attn::SoftmaxOp softmax) const {
@@ -68,14 +73,13 @@ attn::SoftmaxWeightsOp HostBuilder::weightsInTile(attn::SoftmaxOp softmax) const
       return nullptr;
   }
   // Weights in a region of queries would need both.
-  auto isInRegionOfKeys = [&](Operation *op) {
-    if (op->getNumOperands() == 0 || !arePairs(op->getOperand(0)) || originOfPairs(op->getOperand(0)) != weights || (op->getNumResults() == 1 && arePairs(op->getResult(0))))
-      return true;
+  for (Operation &op : weights->getBlock()->without_terminator()) {
     auto sum = dyn_cast<attn::ContractOp>(op);
-    return sum && (sumsQueries(sum) || (sumsKeys(sum) && partnerOf(sum)));
-  };
-  auto all = weights->getBlock()->without_terminator();
-  return llvm::all_of(all, [&](Operation &op) { return isInRegionOfKeys(&op); }) ? weights : attn::SoftmaxWeightsOp();
+    bool isInRegionOfKeys = sum && (sumsQueries(sum) || (sumsKeys(sum) && partnerOf(sum)));
+    if (sumsPairsOf(&op, weights) && !isInRegionOfKeys)
+      return nullptr;
+  }
+  return weights;
 }
 
 bool HostBuilder::isMadeInTile(Operation *reader, Value value) const {

@@ -392,13 +392,6 @@ private:
 };
 } // namespace
 
-/// An output, or its sum with what lies there.
-static RegionOutput stored(Source value, Value memory, SmallVector<Dimension, 4> place, bool adds) {
-  if (adds)
-    value = term(terms::plus(), {fusion::memory(memory, place), std::move(value)});
-  return {std::move(value), memory, std::move(place)};
-}
-
 KernelRegion Rows::rows(StringRef suffix, Index count, Index row, ArrayRef<Entries> ranges, Index ofChunk) const {
   EvaRow own(problem, shape, std::move(count), ranges, std::move(ofChunk));
   int64_t d = problem.width(), dv = problem.valueWidth();
@@ -458,7 +451,7 @@ KernelRegion Rows::members() const {
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, tile});
   auto store = [&](Source value, Value memory, int64_t width, bool adds) {
     if (memory)
-      region.outputs.push_back(stored(there(std::move(value)), memory, {batch, head, rowsOf(Axis::Key), columnsOf(width)}, adds));
+      region.outputs.push_back(storeOrAdd(there(std::move(value)), memory, {batch, head, rowsOf(Axis::Key), columnsOf(width)}, adds));
   };
   store(sum(0), gradient.tokens.value.memory, dv, gradient.tokens.addsToValue);
   store(ofKeys, gradient.tokens.key.memory, d, gradient.tokens.addsToKey);
@@ -484,7 +477,7 @@ KernelRegion Rows::runs() const {
   Dimension rows = rowsOf(Axis::Key);
   rows.limit = from + length;
   StepForm step{terms::nothing(), {}};
-  step.outputs.push_back(stored(term(terms::overRows(Axis::Key), {share}), gradient.tokens.query.memory, {batch, head, rows, columnsOf(d)}, gradient.tokens.addsToQuery));
+  step.outputs.push_back(storeOrAdd(term(terms::overRows(Axis::Key), {share}), gradient.tokens.query.memory, {batch, head, rows, columnsOf(d)}, gradient.tokens.addsToQuery));
   KernelRegion region{problem.name, "eva_runs", problem.schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}}, extents, {}};
   region.grid.push_back({Axis::Block, tile::Axis::QueryBlock});
   region.effects = {stream(tokens, step)};

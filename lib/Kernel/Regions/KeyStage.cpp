@@ -30,6 +30,12 @@ Source kernel::stateOfExponents(Stage keys, Source l, Source v, int64_t features
   return stream(keys, std::move(step));
 }
 
+RegionOutput kernel::storeOrAdd(Source value, Value memory, SmallVector<Dimension, 4> place, bool adds) {
+  if (adds)
+    value = term(terms::plus(), {fusion::memory(memory, place), std::move(value)});
+  return {std::move(value), memory, std::move(place)};
+}
+
 KernelRegion kernel::stateKernel(const RegionPlanner &plan, StringRef suffix, Axis head) {
   const Problem &problem = plan.problem;
   GridAxis batch{Axis::Batch, tile::Axis::Batch};

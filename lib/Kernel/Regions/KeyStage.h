@@ -17,6 +17,8 @@ fusion::Stage existingKeys(const RegionPlanner &plan);
 /// M, z, S over a stage of keys: of their exponents `l` [T, features] and values.
 fusion::Source stateOfExponents(fusion::Stage keys, fusion::Source l, fusion::Source v, int64_t features, int64_t width, bool wide,
                                 fusion::Source shares = nullptr);
+/// The store of a value at a place, or of its sum with what lies there.
+fusion::RegionOutput storeOrAdd(fusion::Source value, mlir::Value memory, llvm::SmallVector<fusion::Dimension, 4> place, bool adds);
 /// The region of kernels that have a state a batch entry and head, which `head` counts.
 fusion::KernelRegion stateKernel(const RegionPlanner &plan, llvm::StringRef suffix, fusion::Axis head = fusion::Axis::Head);
 

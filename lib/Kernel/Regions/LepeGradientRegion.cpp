@@ -38,12 +38,9 @@ KernelRegion kernel::lepeValuesRegion(const Problem &problem, const LepeGradient
     values = stream(membersOf(plan, head, members), {terms::compose(Representation::Plain, {{rows, width}}), {values}});
   if (lepe.lengths)
     values = term(terms::rowsBefore(Axis::Query, Index::length(lepe.lengths, Index::size(problem.query.memory, 2))), {values});
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), {head, 1, result.firstHead}, rowsOf(Axis::Query), columnsOf(width)};
-  if (adds)
-    values = term(terms::plus(), {fusion::memory(result.memory, place), values});
   KernelRegion region = stateKernel(plan, "lepe_values", head);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, rows});
-  region.outputs = {{values, result.memory, place}};
+  region.outputs = {storeOrAdd(values, result.memory, {entryOf(Axis::Batch), {head, 1, result.firstHead}, rowsOf(Axis::Query), columnsOf(width)}, adds)};
   return region;
 }
 
