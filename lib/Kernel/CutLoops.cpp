@@ -34,7 +34,7 @@ static Value memoryOf(Value view) {
   return view;
 }
 
-/// A loop that carries tiles, and reads no memory that it writes: otherwise the steps behind a border would read what
+/// A loop whose steps have spans, that carries tiles, and reads no memory that it writes: otherwise the steps behind a border would read what
 /// those before it have left.
 static bool canBeCut(tile::LoopOp loop) {
   llvm::SmallPtrSet<Value, 8> read, written;
@@ -49,7 +49,7 @@ static bool canBeCut(tile::LoopOp loop) {
         read.insert(memoryOf(operand));
     return WalkResult::advance();
   };
-  return loop->getNumResults() > 0 && !loop.getBody().walk(collect).wasInterrupted() &&
+  return loop->getNumResults() > 0 && !isa<tile::SequentialAttr>(loop.getCarry()) && !loop.getBody().walk(collect).wasInterrupted() &&
          llvm::none_of(written, [&](Value memory) { return read.contains(memory); });
 }
 

@@ -122,7 +122,54 @@ static LogicalResult evalPermute(Frame &frame, tile::PermuteColumnsOp op) {
   return success();
 }
 
+static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
+  const TileValue &a = frame.tile(op.getA()), &b = frame.tile(op.getB()), &v = frame.tile(op.getV());
+  TileValue state = frame.tile(op.getState()), result = frame.tile(op.getAcc());
+  int64_t rows = op.getRows(), features = op.getFeatures(), columns = op.getColumns();
+  mlir::Type f32 = mlir::Float32Type::get(op.getContext());
+  auto rounded = [&](double x) { return resultOf(x, f32, frame.options.precision); };
+  auto fade = [&](int64_t t) { // by row t of the factors
+    const TileValue &factors = frame.tile(op.getDecay());
+    for (int64_t i = 0; i < features; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        double factor = op.getDecayColumns() ? factors.elements[t * columns + j] : factors.elements[t * features + i];
+        state.elements[i * columns + j] = rounded(state.elements[i * columns + j] * factor);
+      }
+  };
+  auto read = [&](int64_t t) {
+    for (int64_t i = 0; i < features; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        double &sum = result.elements[t * columns + j];
+        sum = rounded(sum + a.elements[t * features + i] * state.elements[i * columns + j]);
+      }
+  };
+  bool fades = op.getDecay() && !op.decaysOnce();
+  if (op.decaysOnce())
+    fade(0);
+  for (int64_t step = 0; step < rows; ++step) {
+    int64_t t = op.getReverse() ? rows - 1 - step : step;
+    if (fades && !op.getReverse())
+      fade(t);
+    if (op.getExclusive())
+      read(t);
+    for (int64_t i = 0; i < features; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        double &sum = state.elements[i * columns + j];
+        sum = rounded(sum + b.elements[t * features + i] * v.elements[t * columns + j]);
+      }
+    if (!op.getExclusive())
+      read(t);
+    if (fades && op.getReverse())
+      fade(t);
+  }
+  frame.setTile(op.getResult(), std::move(result));
+  frame.setTile(op.getNext(), std::move(state));
+  return success();
+}
+
 std::optional<LogicalResult> attune::reference::evalTileOp(Frame &frame, Operation &op) {
+  if (auto scan = dyn_cast<tile::ScanOp>(op))
+    return evalScan(frame, scan);
   if (auto dot = dyn_cast<tile::DotOp>(op))
     return evalDot(frame, dot);
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))

@@ -25,6 +25,7 @@
 //===----------------------------------------------------------------------===//
 #include "BlockPairs.h"
 #include "Terms.h"
+#include "UsualDecay.h"
 
 #include "attune/Tile/Units.h"
 
@@ -48,6 +49,8 @@ struct ChannelDecay : Term {
     TileBuilder &tiles = site.tiles();
     Value g = inUnits(tiles, operands[0]->tile(site));                                              // [T, m]
     int64_t rows = tiles.shape(g)[0];
+    if (span == DecaySpan::Own)
+      return {g};
     if (span == DecaySpan::Whole)
       return {tiles.reduceAdd(g, 0)};                                                               // [m]
     Value none = tiles.constant(tiles.shape(g), 0);
@@ -58,33 +61,6 @@ struct ChannelDecay : Term {
 
   DecaySpan span;
 };
-
-/// The largest |d| of a chunk with one product for all pairs.
-constexpr double mostSpan = 60;
-
-using Way = llvm::function_ref<Value(TileBuilder &inner, Value w)>;
-
-/// w after a loop of one step or none.
-Value branch(TileBuilder &tiles, Value lower, Value upper, Value w, Way way) {
-  auto body = [&](OpBuilder &builder, Location loc, Value, ValueRange carried) {
-    TileBuilder inner(builder, loc);
-    tile::YieldOp::create(builder, loc, way(inner, carried[0]));
-  };
-  return tile::LoopOp::create(tiles.builder, tiles.loc, tiles.sums(), lower, upper, 1, ValueRange(w), body).getResult(0);
-}
-
-/// Whether some feature of the chunk decays to less than one product for all pairs allows: an index, 0 or 1.
-Value spansMore(TileBuilder &tiles, Value since) {
-  Value span = tiles.reduceMax(tiles.abs(since), 0);                                                // [m]
-  Value excess = tiles.minus(span, tiles.constant(tiles.shape(span), mostSpan));
-  return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
-}
-
-/// The usual way where no feature spans more, else the other one, which is right always.
-Value usuallyAtOnce(TileBuilder &tiles, Value since, Value begin, Way usual, Way always) {
-  Value rare = spansMore(tiles, since);
-  return branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), begin, usual), always);
-}
 
 struct DecayedPairs : Term {
   explicit DecayedPairs(bool exact) : exact(exact) {}
@@ -100,9 +76,9 @@ struct DecayedPairs : Term {
       return {byBlocks(tiles, site, chunk, none)};
     Value since = tiles.exactDot(terms::upToRow(site, rows), chunk.g, tiles.constant(tiles.shape(chunk.g), 0)); // [T, m]
     Value before = tiles.exp2(since);
-    auto usual = [&](TileBuilder &inner, Value w) { return atOnce(inner, site, chunk, since, before, w); };
-    auto always = [&](TileBuilder &inner, Value w) { return byBlocks(inner, site, chunk, w); };
-    return {usuallyAtOnce(tiles, since, none, usual, always)};
+    auto usual = [&](TileBuilder &inner, SmallVector<Value, 3> w) { return SmallVector<Value, 3>{atOnce(inner, site, chunk, since, before, w[0])}; };
+    auto always = [&](TileBuilder &inner, SmallVector<Value, 3> w) { return SmallVector<Value, 3>{byBlocks(inner, site, chunk, w[0])}; };
+    return terms::usuallyAtOnce(tiles, since, {none}, usual, always, tiles.sums());
   }
 
 private:
@@ -151,17 +127,17 @@ struct DecayedPairSums : Term {
     int64_t rows = tiles.shape(g)[0];
     if (rows == 1)
       return {begin};
-    auto always = [&](TileBuilder &inner, Value sums) { return byBlocks(inner, site, p, y, g, sums); };
+    auto always = [&](TileBuilder &inner, SmallVector<Value, 3> sums) { return SmallVector<Value, 3>{byBlocks(inner, site, p, y, g, sums[0])}; };
     if (site.schedule().getTarget() == tile::TargetKind::GPU)
-      return {always(tiles, begin)};
+      return always(tiles, {begin});
     Value none = tiles.constant(tiles.shape(g), 0), since = tiles.exactDot(terms::upToRow(site, rows), g, none);
     Value below = tiles.mask(p, 0, {}, {}, tiles.index(-1));
-    auto usual = [&](TileBuilder &inner, Value sums) {
+    auto usual = [&](TileBuilder &inner, SmallVector<Value, 3> sums) {
       Value up = inner.exp2(since), down = inner.exp2(inner.minus(none, since));                    // [T, m]
       Value part = product(inner, site, below, inner.times(y, transposed ? up : down), none);
-      return inner.plus(sums, inner.times(part, transposed ? down : up));
+      return SmallVector<Value, 3>{inner.plus(sums[0], inner.times(part, transposed ? down : up))};
     };
-    return {usuallyAtOnce(tiles, since, begin, usual, always)};
+    return terms::usuallyAtOnce(tiles, since, {begin}, usual, always, tiles.sums());
   }
 
 private:

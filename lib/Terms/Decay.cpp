@@ -23,7 +23,7 @@ using namespace attune::fusion;
 using terms::DecaySpan;
 
 StringRef terms::nameOf(DecaySpan span) {
-  static constexpr StringLiteral names[] = {"between", "since", "until", "whole"};
+  static constexpr StringLiteral names[] = {"between", "since", "until", "whole", "own"};
   return names[static_cast<unsigned>(span)];
 }
 
@@ -34,11 +34,11 @@ static Value existingKeys(const TileSite &site) {
   return keys.limit ? tiles.max(tiles.sub(keys.limit, keys.first), tiles.index(0)) : Value();
 }
 
-/// How many of them up to each row of an axis, itself included; of rows before the tile any number that is not above 0.
-static Value existingUpTo(const TileSite &site, Axis axis) {
+/// How many of them up to each row of an axis, counting itself unless `own` is 0; of rows before the tile any number that is not above 0.
+static Value existingUpTo(const TileSite &site, Axis axis, int64_t own = 1) {
   TileBuilder &tiles = site.tiles();
   const AxisRange &keys = site[Axis::Key], &rows = site[axis];
-  Value from = rows.first == keys.first ? tiles.index(1) : tiles.add(tiles.sub(rows.first, keys.first), tiles.index(1));
+  Value from = rows.first == keys.first ? tiles.index(own) : tiles.add(tiles.sub(rows.first, keys.first), tiles.index(own));
   Value count = tiles.iota(from, rows.count);                                                       // [T]
   Value all = existingKeys(site);
   return all ? tiles.minimum(count, tile::repeated(tiles, tiles.iota(all, 1), rows.count)) : count;
@@ -78,6 +78,8 @@ private:
     if (span == DecaySpan::Since)
       return existingUpTo(site, Axis::Query);                                                       // [T]
     int64_t rows = site[Axis::Key].count;
+    if (span == DecaySpan::Own)
+      return tiles.minus(existingUpTo(site, Axis::Key), existingUpTo(site, Axis::Key, /*own=*/0));  // [T]
     Value existing = existingKeys(site), all = existing ? tiles.min(tiles.index(rows), existing) : tiles.index(rows);
     all = tiles.iota(all, 1);                                                                       // [1]
     if (span == DecaySpan::Whole)
@@ -101,6 +103,8 @@ struct TokenDecay : Term {
     Value g = operands[0]->tile(site);                                                              // [T]
     int64_t rows = tiles.shape(g)[0];
     g = tiles.times(g, tiles.constant({rows}, M_LOG2E));
+    if (span == DecaySpan::Own)
+      return {g};
     if (span == DecaySpan::Whole)
       return {tiles.reduceAdd(tiles.expand(g, 0, {features, rows}), 1)};                            // [m]
     SmallVector<int64_t> square{rows, rows};

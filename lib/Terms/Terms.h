@@ -222,6 +222,32 @@ TermPtr prefixSums();
 /// (x, …) of `count` operands, [T] with `width` 1 or [T, width]: Σ_t x_t of each.
 StreamedPtr rowTotals(int64_t width, unsigned count);
 
+// Causal products token by token (Scan.cpp).
+
+/// How rows go through a state.
+struct ScanForm {
+  enum class Decay { None, Rows, Columns }; ///< of the state
+  bool reverse = false, exclusive = false, accumulates = false;
+  Decay decay = Decay::None;
+};
+/// (x, y, z, S[, sums]): `tile.scan` of tiles x_i, y_i [T, p_i], z_j [T, w_j] and states S_ij, of which x or z is one tile: the result of each z_j, of
+/// all x_i, then what each state is behind the tile. Where it decays, (x, y, z, S, d, D, g) of one tile each: exponents of what each row of y or z has decayed
+/// by at the tile's end, or in reverse since its beginning, of what the state has over the tile, and of what it has at each row.
+TermPtr scan(ScanForm form);
+/// (x, s[, w]) of tiles [T, m] and [m]: s + Σ_{i ≤ t} w_i x_i of each row, or of i ≥ t in reverse, then s + Σ_i w_i x_i; without w all are 1.
+TermPtr runningSums(bool reverse);
+/// 1 of each key, [T, 1].
+TermPtr onesOfRows();
+/// (x [m]): x as [1, m]; and the other way round.
+TermPtr asRow();
+TermPtr ofRow();
+/// (Lq, state in units 2^M, c): 2^(Lq + M − c), what reads the state in units 2^c of each row.
+TermPtr readersInUnit();
+/// (c, x, …): tiles x in units 2^c.
+TermPtr inUnits();
+/// (x, …): a state of tiles of these shapes that is all of them behind each step; it `decays`, or is a sum.
+StreamedPtr carriedOn(llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool decays);
+
 // Of EVA's summaries (EvaGradients.cpp).
 
 /// (w): w_ij of keys that are not after the query; of keys before `from` and from `end` on; else what stands for 0.
@@ -301,8 +327,8 @@ TermPtr timesDistances(const fusion::Extent &queries, const fusion::Extent &keys
 // Of entries that decay (Decay.cpp): exponents in units of log 2, at most 0.
 
 /// From the key to the query of each pair [Tq, Tk]; from before the tile of keys up to each query [Tq]; from each key to the end of the
-/// tile [Tk]; over the whole tile, for each feature [m].
-enum class DecaySpan { Between, Since, Until, Whole };
+/// tile [Tk]; over the whole tile, for each feature [m]; of each key alone [Tk].
+enum class DecaySpan { Between, Since, Until, Whole, Own };
 llvm::StringRef nameOf(DecaySpan span);
 /// (g [1]): g, which each existing key adds, over the span.
 TermPtr headDecay(DecaySpan span, int64_t features);

@@ -2,12 +2,13 @@
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml | FileCheck %s --check-prefix=PLAN
 
-// Chunks of 32 tokens, priced in multiply-adds of 64×64×64 for two of them: a query head takes 1 for pairs (1/2 for weights, and as
-// much for values), 1 for what the state gives, and 1 to add the keys to it; grouped, that 1 is for all four heads of a group. 16
-// times 8 heads: 384 or 288, and 16 · 17 · 8 = 2176 for all tiles of pairs.
+// Chunks of 32 tokens, priced in multiply-adds of 64×64×64 for two of them. In chunks of its own a query head's tokens go through the state
+// one after another: that takes 1 for what the state gives and 1 to add the keys to it, and the sums of features up to each token take 1/2.
+// Grouped, it takes 1 for pairs (1/2 for weights, and as much for values) and 1 for what the state gives, and 1 to add the keys is for all
+// four heads of a group. 16 times 8 heads: 16 · 8 · 5/2 = 320, or 16 · (8 · 2 + 2) = 288, and 16 · 17 · 8 = 2176 for all tiles of pairs.
 
 // CHECK: Remark="linearize: did not take the quadratic form: 7.6 times the price; {{.*}}"
-// CHECK: Remark="linearize: did not take the chunked form: 1.3 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the chunked form: 1.1 times the price; {{.*}}"
 // CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @groups(
 // PLAN:         attn.causal_readout {{.*}} {execution = #attn.execution<grouped = true>}

@@ -1,5 +1,6 @@
 // RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile=print-regions -o %t.mlir 2>&1 | FileCheck %s
-// RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile="print-regions target=gpu" -o %t.mlir 2>&1 | FileCheck %s --check-prefix=GPU
+// RUN: FileCheck %s --check-prefix=TILES --input-file=%t.mlir
+// RUN: attn-opt %s -attn-differentiate | attn-opt -attn-to-tile="print-regions target=gpu" -o %t.gpu.mlir 2>&1 | FileCheck %s --check-prefix=GPU
 
 // Exact attention: the forward pass leaves the logarithms of its sums, and a kernel of tokens the products of rows, once for all tiles of keys. A part of the keys makes all three gradients, blocks of keys with all
 // queries that see them, from the diagonal on; heads that share a key are added up in one program, and parts of queries' gradients where they are read.
@@ -53,21 +54,84 @@ func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
   return %o : tensor<1x4x200x16xf32>
 }
 
-// A causal readout: chunks of queries upwards with the states of keys, chunks of keys downwards with those of cotangents.
+// A causal readout: on a CPU tokens go through states one after another, upwards through that of keys, downwards through that of cotangents, and
+// denominators come of sums of the keys' features up to each token. What reaches these comes of the product that gradients of queries are made of. The
+// pass downwards has the state and its transpose, which keys and values read.
 // CHECK-LABEL: region @g_backward_query_gradients grid(batch, head)
-// CHECK:         = stage query step 16 with key
-// CHECK:           = carried_gradient(
-// CHECK:           = pair_sums(
-// CHECK:           output %{{.*}} to grad_q
-// CHECK:           carry state(
+// CHECK:         = stage query step 32 with key
+// CHECK:           %[[A:.*]] = elu1(
+// CHECK:           %[[FEATURES:.*]] = elu1(
+// CHECK:           %[[B:.*]] = existing(%[[FEATURES]])
+// CHECK:           %[[RUNNING:.*]] = running_sums(%[[B]], %{{[0-9]+}}){{$}}
+// CHECK:           %[[UP_TO:.*]] = select(%[[RUNNING]]) {tiles = [0]}
+// CHECK:           %[[DIVISORS:.*]] = row_products(%[[A]], %[[UP_TO]])
+// CHECK:           %[[PARTS:.*]] = blocks(%{{.*}}, %[[DIVISORS]])
+// CHECK:           %[[U:.*]] = normalize(%[[PARTS]])
+// CHECK:           %[[V:.*]] = load v[
+// CHECK:           %[[SCAN:.*]] = scan(%[[U]], %[[V]], %[[B]], %{{[0-9]+}}){{$}}
+// CHECK:           %[[READ:.*]] = select(%[[SCAN]]) {tiles = [0]}
+// CHECK:           %[[PRODUCTS:.*]] = row_products(%[[A]], %[[READ]])
+// CHECK:           %[[W:.*]] = denominator_gradient(%[[PRODUCTS]], %[[DIVISORS]])
+// CHECK:           %[[SUMS:.*]] = plus_weighed(%[[READ]], %[[UP_TO]], %[[W]])
+// CHECK:           %[[QUERY:.*]] = elu1_gradient(%{{.*}}, %[[SUMS]])
+// CHECK:           output %[[QUERY]] to grad_q
+// CHECK:           output %[[DIVISORS]] to workspace{{[0-9]}}[batch, head, query : rows
+// CHECK:           output %[[W]] to workspace{{[0-9]}}[batch, head, query : rows
+// CHECK:           carry carried_on(
 // CHECK-LABEL: region @g_backward_key_gradients grid(batch, head)
-// CHECK:         = stage query step 16 reverse with key
-// CHECK:           = carried_gradient(
-// CHECK:           = pair_sums(
-// CHECK:           output %{{.*}} to grad_k
-// CHECK:           = value_readout_gradient(
-// CHECK:           output %{{.*}} to grad_v
-// CHECK:           carry state(
+// CHECK:         = stage query step 32 reverse with key
+// CHECK:           %[[V:.*]] = load v[
+// CHECK:           %[[U:.*]] = normalize(
+// CHECK:           %[[A:.*]] = elu1(
+// CHECK:           %[[STATE:.*]] = state
+// CHECK:           %[[TRANSPOSE:.*]] = select(%[[STATE]]) {tiles = [1]}
+// CHECK:           %[[SUM:.*]] = select(%[[STATE]]) {tiles = [2]}
+// CHECK:           %[[W:.*]] = load workspace{{[0-9]}}[batch, head, query : rows]
+// CHECK:           %[[RUNNING:.*]] = running_sums(%[[A]], %[[SUM]], %[[W]]) {reverse}
+// CHECK:           %[[FROM:.*]] = select(%[[RUNNING]]) {tiles = [0]}
+// CHECK:           %[[OF_KEYS:.*]] = scan(%[[V]], %[[U]], %[[A]], %[[TRANSPOSE]], %[[FROM]]) {reverse}
+// CHECK:           %[[READ:.*]] = select(%[[OF_KEYS]]) {tiles = [0]}
+// CHECK:           %[[KEY:.*]] = elu1_gradient(%{{.*}}, %[[READ]])
+// CHECK:           output %[[KEY]] to grad_k
+// CHECK:           %[[B:.*]] = existing(
+// CHECK:           %[[MATRIX:.*]] = select(%[[STATE]]) {tiles = [0]}
+// CHECK:           %[[OF_VALUES:.*]] = scan(%[[B]], %[[A]], %[[U]], %[[MATRIX]]) {reverse}
+// CHECK:           %[[VALUE:.*]] = select(%[[OF_VALUES]]) {tiles = [0]}
+// CHECK:           output %[[VALUE]] to grad_v
+// CHECK:           carry carried_on(
+
+// TILES-LABEL: tile.kernel @g_backward_query_gradients(
+// TILES:         %[[LOWER:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
+// TILES:         tile.loop #tile.sum {{.*}} carries(%[[S:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           %[[B:.*]] = tile.mask %{{.*}} rows(
+// TILES:           tile.dot %[[LOWER]], %[[B]], %{{.*}} precision f32 : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
+// TILES:           %[[READ:.*]], %[[S_NEXT:.*]] = tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %[[B]], %[[S]], %{{[^ ]*}} : tensor<32x16xf32>, tensor<32x16xf32>, tensor<16x16xf32>
+// TILES:           tile.yield %[[S_NEXT]], %{{.*}} : tensor<16x16xf32>, tensor<16xf32>
+// TILES-LABEL: tile.kernel @g_backward_key_gradients(
+// TILES:         %[[LOWER:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
+// TILES:         tile.loop #tile.sum {{.*}} carries(%[[R:[^ ]*]] = %{{[^,]*}}, %[[TRANSPOSE:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           tile.dot %[[LOWER]], %{{.*}} precision f32 {transpose_a} : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
+// TILES:           %[[FROM:.*]] = arith.addf
+// TILES:           %[[OF_KEYS:.*]], %[[TRANSPOSE_NEXT:.*]] = tile.scan %{{[^ ]*}}, %[[U:[^ ]*]], %[[A:[^ ]*]], %[[TRANSPOSE]], %[[FROM]] {reverse} :
+// TILES:           %[[OF_VALUES:.*]], %[[R_NEXT:.*]] = tile.scan %{{[^ ]*}}, %[[A]], %[[U]], %[[R]], %{{[^ ]*}} {reverse} :
+// TILES:           tile.store %[[OF_VALUES]],
+// TILES:           tile.yield %[[R_NEXT]], %[[TRANSPOSE_NEXT]], %{{.*}} : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>
+
+// A GPU has chunks with products of their pairs.
+// GPU-LABEL: region @g_backward_query_gradients grid(batch, head)
+// GPU:         = stage query step 32 with key
+// GPU:           = carried_gradient(
+// GPU:           = pair_sums(
+// GPU:           output %{{.*}} to grad_q
+// GPU:           carry state(
+// GPU-LABEL: region @g_backward_key_gradients grid(batch, head)
+// GPU:         = stage query step 32 reverse with key
+// GPU:           = carried_gradient(
+// GPU:           = pair_sums(
+// GPU:           output %{{.*}} to grad_k
+// GPU:           = value_readout_gradient(
+// GPU:           output %{{.*}} to grad_v
+// GPU:           carry state(
 func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"})
     -> (tensor<1x2x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x2x200x16xf32> -> tensor<1x2x200x16xf32>
@@ -78,25 +142,93 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
   return %o : tensor<1x2x200x16xf32>
 }
 
-// Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the first on.
+// Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the first on. Scans that are
+// `exclusive` read others alone, and what a row has to do with itself is added behind them.
 // CHECK-LABEL: region @decays_backward_query_gradients grid(batch, head)
-// CHECK:         = stage query step 16 with key
-// CHECK:           = below_diagonal(
-// CHECK:           = pair_sums(
-// CHECK:           = with_own_pairs(
-// CHECK:           output %{{.*}} to grad_q
-// CHECK:           = row_products(
-// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, query : rows
-// CHECK:           carry state(
+// CHECK:         = stage query step 32 with key
+// CHECK:           %[[U:.*]] = load grad_o[
+// CHECK:           %[[V:.*]] = load v[
+// CHECK:           %[[B:.*]] = load k[
+// CHECK:           %[[UNTIL:.*]] = token_decay(%{{.*}}) {until}
+// CHECK:           %[[WHOLE:.*]] = token_decay(%{{.*}}) {whole}
+// CHECK:           %[[OWN:.*]] = token_decay(%{{.*}}) {own}
+// CHECK:           %[[SCAN:.*]] = scan(%[[U]], %[[V]], %[[B]], %{{[0-9]+}}, %[[UNTIL]], %[[WHOLE]], %[[OWN]]) {exclusive, columns decay}
+// CHECK:           %[[OTHERS:.*]] = select(%[[SCAN]]) {tiles = [0]}
+// CHECK:           %[[PRODUCTS:.*]] = row_products(%[[U]], %[[V]])
+// CHECK:           %[[ALL:.*]] = plus_weighed(%[[OTHERS]], %[[B]], %[[PRODUCTS]])
+// CHECK:           output %[[ALL]] to grad_q
+// CHECK:           %[[A:.*]] = load q[
+// CHECK:           %[[SHARES:.*]] = row_products(%[[A]], %[[OTHERS]])
+// CHECK:           output %[[SHARES]] to workspace{{[0-9]}}[batch, head, query : rows
+// CHECK:           carry carried_on(
 // CHECK-LABEL: region @decays_backward_key_gradients grid(batch, head)
-// CHECK:         = stage query step 16 reverse with key
-// CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
+// CHECK:         = stage query step 32 reverse with key
+// CHECK:           %[[V:.*]] = load v[
+// CHECK:           %[[U:.*]] = load grad_o[
+// CHECK:           %[[A:.*]] = load q[
+// CHECK:           %[[STATE:.*]] = state
+// CHECK:           %[[TRANSPOSE:.*]] = select(%[[STATE]]) {tiles = [1]}
+// CHECK:           %[[SINCE:.*]] = token_decay(%{{.*}}) {since}
+// CHECK:           %[[OF_KEYS:.*]] = scan(%[[V]], %[[U]], %[[A]], %[[TRANSPOSE]], %[[SINCE]], %{{.*}}) {reverse, exclusive, columns decay}
+// CHECK:           %[[OTHERS:.*]] = select(%[[OF_KEYS]]) {tiles = [0]}
+// CHECK:           %[[PRODUCTS:.*]] = row_products(%[[U]], %[[V]])
+// CHECK:           %[[ALL:.*]] = plus_weighed(%[[OTHERS]], %[[A]], %[[PRODUCTS]])
+// CHECK:           output %[[ALL]] to grad_k
+// CHECK:           %[[B:.*]] = load k[
+// CHECK:           %[[MATRIX:.*]] = select(%[[STATE]]) {tiles = [0]}
+// CHECK:           %[[OF_VALUES:.*]] = scan(%[[B]], %[[A]], %[[U]], %[[MATRIX]], %{{.*}}) {reverse, rows decay}
+// CHECK:           %[[VALUE:.*]] = select(%[[OF_VALUES]]) {tiles = [0]}
+// CHECK:           output %[[VALUE]] to grad_v
+// CHECK:           %[[SHARES:.*]] = row_products(%[[B]], %[[OTHERS]])
+// CHECK:           output %[[SHARES]] to workspace{{[0-9]}}[batch, head, key : rows
+// CHECK:           carry carried_on(
 // CHECK-LABEL: region @decays_backward_decay_gradients grid(batch, head)
-// CHECK:         = stage query step 16 with key
+// CHECK:         = stage query step 32 with key
 // CHECK:           = minus(
 // CHECK:           = prefix_sums(
 // CHECK:           output %{{.*}} to grad_g[batch, head, key : rows
 // CHECK:           carry row_totals(
+
+// Usually rows are taken as what is left of them at the chunk's end, and readers make up for it. The other branch is for chunks that decay something to
+// less than 2^-60: there the state decays at each row.
+// TILES-LABEL: tile.kernel @decays_backward_query_gradients(
+// TILES:         tile.loop {{.*}} step 32 carries(%[[S:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           %[[DOWN:.*]] = math.exp2 %[[D:.*]] : tensor<32xf32>
+// TILES:           %[[MINUS_D:.*]] = arith.subf %{{.*}}, %[[D]] :
+// TILES:           %[[UP:.*]] = math.exp2 %[[MINUS_D]] :
+// TILES:           %[[WHOLE:.*]] = math.exp2 %{{.*}} : tensor<16xf32>
+// TILES:           %[[DOWN_COLS:.*]] = tile.expand %[[DOWN]] axis 1
+// TILES:           %[[B_DOWN:.*]] = arith.mulf %[[B:.*]], %[[DOWN_COLS]] :
+// TILES:           %[[RARE:.*]] = tile.any
+// TILES:           %[[USUAL:.*]]:2 = tile.loop {{.*}} = %[[RARE]] to %{{[^ ]*}} step 1 carries(%{{[^ ]*}} = %{{[^,]*}}, %[[S_IN:[^ ]*]] = %[[S]]) :
+// TILES:             %[[READ:.*]], %{{.*}} = tile.scan %[[U:.*]], %[[V:.*]], %[[B_DOWN]], %[[S_IN]], %{{[^ ]*}} decay %[[WHOLE]] {decay_columns, exclusive} : {{.*}} decay tensor<16xf32>
+// TILES:             %[[UP_COLS:.*]] = tile.expand %[[UP]] axis 1
+// TILES:             arith.mulf %[[READ]], %[[UP_COLS]] :
+// TILES:           tile.loop {{.*}} to %[[RARE]] step 1 carries(%{{[^ ]*}} = %[[USUAL]]#0, %[[S_IN:[^ ]*]] = %[[USUAL]]#1) :
+// TILES:             tile.scan %[[U]], %[[V]], %[[B]], %[[S_IN]], %{{[^ ]*}} decay %{{[^ ]*}} {decay_columns, exclusive} : {{.*}} decay tensor<32x16xf32>
+// TILES-LABEL: tile.kernel @decays_backward_key_gradients(
+// TILES:         tile.loop {{.*}} step 32 carries(%[[R:[^ ]*]] = %{{[^,]*}}, %[[TRANSPOSE:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           tile.loop {{.*}} step 1 carries(%{{[^ ]*}} = %{{[^,]*}}, %[[S_IN:[^ ]*]] = %[[TRANSPOSE]]) :
+// TILES:             tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %[[S_IN]], %{{.*}} {decay_columns, exclusive, reverse} : {{.*}} decay tensor<16xf32>
+// TILES:           tile.loop {{.*}} step 1
+// TILES:             tile.scan {{.*}} {decay_columns, exclusive, reverse} : {{.*}} decay tensor<32x16xf32>
+// TILES:           tile.loop {{.*}} step 1 carries(%{{[^ ]*}} = %{{[^,]*}}, %[[S_IN:[^ ]*]] = %[[R]]) :
+// TILES:             tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %[[S_IN]], %{{.*}} {reverse} : {{.*}} decay tensor<16xf32>
+// TILES:           tile.loop {{.*}} step 1
+// TILES:             tile.scan {{.*}} {reverse} : {{.*}} decay tensor<32x16xf32>
+
+// GPU-LABEL: region @decays_backward_query_gradients grid(batch, head)
+// GPU:         = stage query step 32 with key
+// GPU:           = below_diagonal(
+// GPU:           = pair_sums(
+// GPU:           = with_own_pairs(
+// GPU:           output %{{.*}} to grad_q
+// GPU:           = row_products(
+// GPU:           output %{{.*}} to workspace{{[0-9]}}[batch, head, query : rows
+// GPU:           carry state(
+// GPU-LABEL: region @decays_backward_key_gradients grid(batch, head)
+// GPU:         = stage query step 32 reverse with key
+// GPU:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 func.func @decays(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16xf32> {attn.name = "k"}, %v: tensor<1x2x200x16xf32> {attn.name = "v"},
                   %g: tensor<1x2x200xf32> {attn.name = "g"})
     -> (tensor<1x2x200x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v", "g"]} {

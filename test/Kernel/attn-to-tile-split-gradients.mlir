@@ -1,32 +1,40 @@
 // RUN: attn-opt %s -attn-to-tile=print-regions -o %t.mlir 2>&1 | FileCheck %s
 
-// Three parts of three pieces each. The spans of the keys of all parts but the last come first; each part begins with those before it.
+// Three parts of three pieces each. The spans of the keys of all parts but the last come first; each part begins with those before it, transposed: rows
+// read what lies along the columns of the state that they go through.
 // CHECK-LABEL: region @split_state grid(batch, head, piece)
-// CHECK:         stage key of piece step 16
+// CHECK:         stage key of piece step 32
 // CHECK:         output {{.*}} to [[LEFT:workspace0]][batch, head, piece, 0 : 16, 0 : 1]
 // CHECK:         output {{.*}} to [[STATE:workspace1]][batch, head, piece, 0 : 16, 0 : 24]
 // CHECK-LABEL: region @split_query_gradients grid(batch, head, part)
 // CHECK:         [[BEFORE:%.*]] = stage piece of part * 3 step 1 segments(before: begin to end)
 // CHECK-SAME:        carry(#tile.affine<transition = vector>)
 // CHECK:           carry compose(
-// CHECK:         stage query of part step 16 with key causal(query) segments(chunks: begin to end)
-// CHECK-SAME:        from [[BEFORE]] {
+// CHECK:         [[TRANSPOSE:%.*]] = transposed([[BEFORE]])
+// CHECK:         [[BEGIN:%.*]] = blocks([[TRANSPOSE]])
+// CHECK:         stage query of part step 32 with key causal(query) segments(chunks: begin to end)
+// CHECK-SAME:        from [[BEGIN]] {
+// CHECK:           scan({{.*}}) {columns decay}
 // CHECK:           to grad_a[batch, head, query : rows, 0 : 16]
 
 // The spans of rows, from their ends down, of all parts but the first: memory has no place for those of that one. Each part begins with those
-// behind it, the last one first.
+// behind it, the last one first, as they are for the values' gradients and transposed for those of the keys.
 // CHECK-LABEL: region @split_row_pieces grid(batch, head, piece from 3)
-// CHECK:         stage key of piece step 16
+// CHECK:         stage key of piece step 32
 // CHECK:         output {{.*}} to {{.*}}[batch, head, piece + -3, 0 : 16, 0 : 1]
-// CHECK:         stage query of piece step 16 reverse with key causal(query) of piece
+// CHECK:         stage query of piece step 32 reverse with key causal(query) of piece
 // CHECK-NOT:       output
 // CHECK:           carry state(
 // CHECK:         output {{.*}} to [[SPANS:workspace.]][batch, head, piece + -3, 0 : 16, 0 : 24]
 // CHECK-LABEL: region @split_key_gradients grid(batch, head, part)
 // CHECK:         [[BEHIND:%.*]] = stage piece of size([[MEMORY:.*]], 2) step 1 reverse segments(behind: part * 3 to size([[MEMORY]], 2))
-// CHECK:         stage query of part step 16 reverse with key causal(query) segments(chunks: begin to end)
-// CHECK-SAME:        from [[BEHIND]] {
+// CHECK:         [[TRANSPOSE:%.*]] = transposed([[BEHIND]])
+// CHECK:         [[BEGIN:%.*]] = blocks([[BEHIND]], [[TRANSPOSE]])
+// CHECK:         stage query of part step 32 reverse with key causal(query) segments(chunks: begin to end)
+// CHECK-SAME:        from [[BEGIN]] {
+// CHECK:           scan({{.*}}) {reverse, columns decay}
 // CHECK:           to grad_b[batch, head, key : rows, 0 : 16]
+// CHECK:           scan({{.*}}) {reverse, rows decay}
 // CHECK:           to grad_v[batch, head, key : rows, 0 : 24]
 func.func @split(%a: tensor<?x2x?x16xf32> {attn.name = "a"}, %b: tensor<?x2x?x16xf32> {attn.name = "b"}, %v: tensor<?x2x?x24xf32> {attn.name = "v"},
                  %u: tensor<?x2x?x24xf32> {attn.name = "u"}, %g: tensor<?x2x?xf32> {attn.name = "g"})

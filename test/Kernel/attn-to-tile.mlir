@@ -87,18 +87,26 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 
 // -----
 
-// Chunked: the state is carried; a row's sum starts from what the state gives and goes on inside the chunk.
+// Chunked: the state is carried. On a CPU tokens go through it one after another: the key of each enters the state, which its query then reads.
+// Denominators come of sums of the keys' features up to each token, a product with ones on and below the diagonal.
 // CHECK-LABEL: tile.kernel @chunked_chunked
-// CHECK:         tile.loop #tile.sum
-// CHECK:           %[[BEFORE:.*]] = tile.dot
-// CHECK:           tile.mask %{{.*}} fill 0.000000e+00 diagonal(
-// CHECK:           tile.dot %{{.*}}, %{{.*}}, %[[BEFORE]]
+// CHECK:         %[[UP_TO:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
+// CHECK:         tile.loop #tile.sum {{.*}} carries(%[[S:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
+// CHECK:           %[[A:.*]] = arith.addf
+// CHECK:           %[[B:.*]] = tile.mask %{{.*}} fill 0.000000e+00 rows(
+// CHECK:           %[[READ:.*]], %[[S_NEXT:.*]] = tile.scan %[[A]], %[[B]], %{{[^ ]*}}, %[[S]], %{{[^ ]*}} : tensor<64x64xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+// CHECK:           tile.dot %[[UP_TO]], %[[B]], %{{.*}} precision f32 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
 // CHECK:           tile.store
-// CHECK:           tile.dot %{{.*}} {transpose_a}
-// f16 features underflow and f16 weights overflow: all products have f32 operands.
+// CHECK:           tile.yield %[[S_NEXT]],
+// A GPU has products of the chunk's pairs: a row's sum starts from what the state gives and goes on inside the chunk. f16 features underflow and f16
+// weights overflow: all products have f32 operands.
 // GPU-LABEL:   tile.kernel @chunked_chunked
+// GPU:           %[[BEFORE:.*]] = tile.dot
 // GPU:           tile.dot %{{.*}} precision tf32 {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-// GPU:           tile.dot %{{.*}} precision tf32 : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+// GPU:           tile.mask %{{.*}} fill 0.000000e+00 diagonal(
+// GPU:           tile.dot %{{.*}}, %{{.*}}, %[[BEFORE]] precision tf32 : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+// GPU:           tile.store
+// GPU:           tile.dot %{{.*}} {transpose_a}
 func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16> {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf32>
   %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>

@@ -123,3 +123,23 @@ tile.kernel @decay(%d: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x3xf32>
   tile.store %all, %o[%c0, %c0] : tensor<4x3xf32>, memref<4x3xf32>
   tile.return
 }
+
+// No span stands for some of the steps: the loop stays whole.
+// CHECK-LABEL: tile.kernel @in_order(
+// CHECK:         tile.loop #tile.sequential %{{.*}} = %c0 to %{{.*}} step 16
+// CHECK-NOT:     tile.loop
+// CHECK:         tile.return
+tile.kernel @in_order(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %last = tile.loop #tile.sequential %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<8xf32>) {
+    %rows = tile.load %x[%j, %c0] rows(%n) : memref<?x8xf32> -> tensor<16x8xf32>
+    %columns = tile.reduce add %rows axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.maximumf %s, %columns : tensor<8xf32>
+    %half = arith.mulf %next, %columns : tensor<8xf32>
+    tile.yield %half : tensor<8xf32>
+  }
+  tile.store %last, %o[%c0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}

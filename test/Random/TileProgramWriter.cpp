@@ -253,8 +253,48 @@ void TileProgramWriter::dotOfAny() {
   clamp(product(a, b), 8);
 }
 
+TileName TileProgramWriter::matrix(int64_t rows, int64_t columns) {
+  TileName ofRows = clamp(define(rows, 0, "tile.iota " + index(choices.between(-4, 4)) + " : " + TileName{"", rows, 0}.type()), 2);
+  TileName ofColumns = unary(define(columns, 0, "tile.iota " + index(choices.between(-8, 8)) + " : " + TileName{"", columns, 0}.type()));
+  return clamp(binary(expand(ofRows, 1, columns), expand(ofColumns, 0, rows)), 1);
+}
+
+void TileProgramWriter::scanOfAny(const TileName &tile) {
+  int64_t rows = tile.rows, features = tile.columns, columns = choices.between(1, 70);
+  TileName a = clamp(tile, 1), b = clamp(ofShape(rows, features), 1), v = matrix(rows, columns), state = matrix(features, columns);
+  if (choices.once(2))
+    a = matrix(rows, features);
+  TileName acc = choices.once(2) ? constant(rows, columns, "0.0") : matrix(rows, columns);
+  std::string flags, decay, decayType;
+  auto flag = [&](const std::string &name) { flags += (flags.empty() ? "{" : ", ") + name; };
+  if (choices.once(2)) {
+    bool ofColumns = choices.once(2);
+    int64_t count = ofColumns ? columns : features;
+    TileName g = choices.once(2) ? clamp(define(count, 0, "tile.iota " + index(-1) + " : " + TileName{"", count, 0}.type()), 1) : matrix(rows, count);
+    decay = " decay " + g.name, decayType = " decay " + g.type();
+    if (ofColumns)
+      flag("decay_columns");
+  }
+  if (choices.once(2))
+    flag("exclusive");
+  if (choices.once(2))
+    flag("reverse");
+  std::string both = fresh();
+  line(both + ":2 = tile.scan " + a.name + ", " + b.name + ", " + v.name + ", " + state.name + ", " + acc.name + decay + (flags.empty() ? "" : " " + flags + "}") +
+       " : " + a.type() + ", " + v.type() + ", " + state.type() + decayType);
+  // The state, and then what was read of it.
+  for (TileName result : {TileName{both + "#1", features, columns}, TileName{both + "#0", rows, columns}}) {
+    tiles.push_back(result);
+    clamp(result, 8);
+  }
+}
+
 void TileProgramWriter::anything() {
   TileName tile = anyTile();
+  if (!tile.isVector() && choices.once(8)) {
+    scanOfAny(tile);
+    return;
+  }
   if (choices.once(6)) {
     permute(tile);
     return;

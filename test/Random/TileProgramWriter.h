@@ -72,6 +72,10 @@ private:
   TileName elementwise(const TileName &like, const std::string &op, const std::string &operands);
   void binaryOfAny();
   void dotOfAny();
+  /// Of any form, through a state that may be larger than what registers hold; its rows are those of a tile of the program.
+  void scanOfAny(const TileName &tile);
+  /// Different numbers of about that size.
+  TileName matrix(int64_t rows, int64_t columns);
 
   int counter = 0;
 };

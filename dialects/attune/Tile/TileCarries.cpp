@@ -31,8 +31,21 @@ ValueRange attune::tile::cloneSteps(OpBuilder &builder, Operation *loop, Value l
 }
 
 //===----------------------------------------------------------------------===//
-// #tile.sum and #tile.maximum
+// #tile.sum, #tile.maximum and #tile.sequential
 //===----------------------------------------------------------------------===//
+
+LogicalResult SequentialAttr::verifyState(TypeRange, function_ref<InFlightDiagnostic()>) const { return success(); }
+
+SmallVector<Value> SequentialAttr::buildIdentityState(OpBuilder &builder, Location loc, TypeRange types) const {
+  return SumAttr::get(getContext()).buildIdentityState(builder, loc, types);
+}
+
+/// There are no spans to compose.
+SmallVector<Value> SequentialAttr::buildCompose(OpBuilder &, Location, ValueRange, ValueRange later) const { return llvm::to_vector(later); }
+
+FailureOr<SmallVector<Value>> SequentialAttr::buildSpan(OpBuilder &, Operation *loop, Value, Value) const {
+  return loop->emitOpError() << "expected a carry of which some of the steps have a span, but got " << *this << "; leave the loop uncut";
+}
 
 LogicalResult SumAttr::verifyState(TypeRange, function_ref<InFlightDiagnostic()>) const { return success(); }
 

@@ -88,6 +88,13 @@ def Tile_MaximumAttr : Tile_Carry<"Maximum", "maximum"> {
   }];
 }
 
+def Tile_SequentialAttr : Tile_Carry<"Sequential", "sequential", ["buildSpan"]> {
+  let summary = "A loop carries what all of its steps make, in their order";
+  let description = [{
+    Any number of tiles. No span stands for some of the steps, so that the loop is never cut.
+  }];
+}
+
 def Tile_Unit : I32EnumAttr<"Unit", "what has a unit", [
     I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Scalar", 1, "scalar">]> {
   let genSpecializedAttr = 0;

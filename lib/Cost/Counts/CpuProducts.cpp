@@ -24,6 +24,8 @@ static double executedPart(tile::DotOp dot, int64_t lanes) {
 Issued CpuInstructions::issuedFor(mlir::Operation *op) const {
   Issued issued = Instructions::issuedFor(op), result;
   auto dot = llvm::dyn_cast<tile::DotOp>(op);
-  result.add(issued, dot ? executedPart(dot, lanes) : 1);
+  auto scan = llvm::dyn_cast<tile::ScanOp>(op);
+  auto columns = [&] { return static_cast<double>(llvm::alignTo(scan.getColumns(), lanes)) / static_cast<double>(scan.getColumns()); };
+  result.add(issued, dot ? executedPart(dot, lanes) : scan ? columns() : 1);
   return result;
 }

@@ -28,7 +28,12 @@ GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draf
     w = draft.read(op.getDenominator(), rows);
   if (!quotient.divisors)
     return;
-  g = numbersAt(quotient.divisors, rows), w = numbersAt(quotient.cotangents, rows);
+  w = numbersAt(quotient.cotangents, rows);
+  divideBy(numbersAt(quotient.divisors, rows));
+}
+
+void GradientChunk::divideBy(Source divisors) {
+  g = std::move(divisors);
   u = term(terms::normalize(guard), {term(terms::blocks(), {u, g})});
 }
 
@@ -87,8 +92,7 @@ GradientChunk::Sums GradientChunk::divide(Source state, bool ofOthers) {
   auto weighed = [&](Source before, Source x) {
     return term(terms::plus(), {term(terms::rowProducts(), {a, std::move(before)}), term(terms::rowProducts(), {p, std::move(x)})});
   };
-  g = weighed(z, term(terms::ones(), {}));
-  u = term(terms::normalize(guard), {term(terms::blocks(), {u, g})});
+  divideBy(weighed(z, term(terms::ones(), {})));
   Source y = carried(u, std::move(state), terms::DecaySpan::Since, terms::Carried::Matrix);
   w = term(terms::denominatorGradient(guard), {weighed(y, term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v})), g});
   return sums(term(terms::plusWeighed(), {y, z, w}), cotangents(), b, /*transposed=*/false, ofOthers);

@@ -51,6 +51,8 @@ public:
     fusion::Source all, ofOthers; ///< of others: null where nobody asks for them
   };
   Sums sums(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed, bool ofOthers) const;
+  /// Makes ū of ō, of a quotient with these sums of weights.
+  void divideBy(fusion::Source divisors);
   /// ā from the state of the chunks before, and of a quotient u, w and g.
   Sums queryGradients(fusion::Source state, bool ofOthers);
   fusion::Source sumsOfOthers(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed) const;

@@ -143,6 +143,14 @@ template <typename Op> static void addPosition(Op op, RegionDraft &draft, SmallV
     operands.push_back(beginOf(draft.host.memoryOf(op.getPosition())));
 }
 
+bool kernel::areNonnegative(Value features) {
+  attn::MapOp map = mapOf(features);
+  if (!map)
+    return false;
+  FeatureKind kind = map.getFeatureMap().getKind();
+  return kind != FeatureKind::Identity && kind != FeatureKind::TensorSquare && kind != FeatureKind::SymmetricSquare;
+}
+
 /// Features as numbers.
 static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   if (hasUnits(op, draft))

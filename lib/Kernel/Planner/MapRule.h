@@ -32,6 +32,9 @@ mlir::LogicalResult materializeKeyMaximum(mlir::Operation *op, HostBuilder &host
 /// Features of tokens as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
 fusion::Source exponentsOf(mlir::Value tokens, mlir::Value parameter, attn::FeatureMapAttr map, RegionDraft &draft, const Place &at, bool squares);
 
+/// Whether features are made by a map that gives nothing below 0.
+bool areNonnegative(mlir::Value features);
+
 /// The number of columns of each tile of features.
 llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
 

@@ -10,7 +10,7 @@
 //   keys:     parallel over (batch, head), chunks from the last down:   b̄, v̄, then R += Aᵀ ū, ζ += Aᵀ w̄
 //   decay:    parallel over (batch, head of the decay), from the first: ḡ_t = ⟨S, S̄⟩ + Σ_{j < t} (⟨b_j, b̄_j⟩ − ⟨a_j, ā_j⟩)
 //
-// The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
+// Where rows are scanned these are sums of what came before a row and behind it, without pairs (ScanRules.cpp). The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
 // numbers of rows that the first two leave.
 //
 // Split, both passes run over the parts of the sequence side by side. Before each come the spans of its pieces: of keys in all parts but the last,
@@ -20,6 +20,7 @@
 #include "GradientChunk.h"
 #include "GradientRules.h"
 #include "LogGradientRules.h"
+#include "ScanRules.h"
 
 #include "HostBuilder.h"
 #include "Pieces.h"
@@ -52,6 +53,8 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
                                   const QuotientRows &quotient, const StateMemory &pieces) {
   if (draft.host.groups().inUnits(op))
     return logQueriesRegion(draft, op, outputs, shares, quotient, pieces);
+  if (scansRows(draft.problem, KeySums(op), op.divides()))
+    return scannedQueriesRegion(draft, op, outputs, shares, quotient, pieces);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys);
@@ -115,6 +118,8 @@ static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp
                                const StateMemory &pieces, OutputsOfKeys outputs) {
   if (draft.host.groups().inUnits(op))
     return logKeysRegion(draft, op, quotient, shares, before, pieces, outputs);
+  if (scansRows(draft.problem, KeySums(op), op.divides()))
+    return scannedKeysRegion(draft, op, quotient, shares, before, pieces, outputs);
   ChunkStage chunks(draft.problem);
   Place rows = chunks.rows(), keys = chunks.keys();
   GradientChunk chunk(op, draft, rows, keys, quotient);
@@ -360,15 +365,16 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
   return buildKernel(region);
 }
 
-/// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). On a GPU threads
+/// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). Where rows are scanned 32
+/// are, of which each costs the same. On a GPU threads
 /// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
 /// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
-static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates) {
+static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates, bool scans) {
   bool gpu = s.getTarget() == tile::TargetKind::GPU;
   if (gpu && rotates && !op.getErase())
     return s;
   constexpr int64_t rowsOfWarp = 16;
-  int64_t rows = 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  int64_t rows = scans ? 32 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
     rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {
@@ -404,10 +410,11 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.query = rowsOf(op.getQueryFeatures()), problem.key = rowsOf(op.getKeyFeatures());
   problem.query.heads = shapeOf(op.getQueryFeatures())[1], problem.key.heads = shapeOf(op.getKeyFeatures())[1];
   problem.value.width = shapeOf(op.getValue())[3];
-  tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, op, llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>));
-  problem.schedule = groups().inUnits(op) && op.getDecay() ? ChunkStage::ofOneRow(usual) : usual; // as forwards
   // A decay's gradient is the difference of sums over tokens, and weights are squares of sums that may nearly cancel: operands of 16 bits would be too few.
   problem.wide = ofDecay || areSquares(op.getKeyFeatures());
+  bool inUnits = groups().inUnits(op), rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>);
+  tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, op, rotates, !inUnits && scansRows(problem, KeySums(op), op.divides()));
+  problem.schedule = inUnits && op.getDecay() ? ChunkStage::ofOneRow(usual) : usual; // as forwards
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();

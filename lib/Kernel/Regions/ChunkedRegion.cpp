@@ -18,6 +18,8 @@
 // Where every feature decays in its own way d stands inside the sum over features (ChannelDecay.cpp); where keys erase, what they
 // write takes the place of v (EraseRules.h).
 //
+// Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum.
+//
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
@@ -25,6 +27,7 @@
 #include "ChunkStage.h"
 #include "KeyStage.h"
 #include "Planner/EraseRules.h"
+#include "Planner/ScanRules.h"
 #include "Regions.h"
 #include "Terms.h"
 
@@ -41,15 +44,53 @@ static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draf
   return term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
 }
 
+/// The same row by row, with a S + w v as what a scan reads, and the denominators of running sums of b.
+static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, const StateMemory &before,
+                                  const StateMemory &after, bool divides) {
+  ChunkStage chunks(draft.problem);
+  KeySums sums(op);
+  Place rows = chunks.rows(), keys = chunks.keys();
+  SmallVector<int64_t, 2> widths = featureWidths(sums.features);
+  unsigned blocks = widths.size();
+  StateTiles tiles(blocks, divides);
+  Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
+  auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
+  Source scan = scanOf({}, {a, b, draft.read(sums.value, keys), tiles.matrices(state)}, sums.decay, draft, keys, terms::ScanForm::Decay::Rows,
+                       widths[0]);
+  Source result = tilesFrom(scan, 0, 1), running;
+  if (divides) {
+    running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums.decay, draft, keys, widths[0]);
+    result = term(terms::blocks(), {result, term(terms::rowProducts(), {a, tilesFrom(running, 0, blocks)})});
+  }
+  draft.define(op, result, divides ? 2 : 1);
+  Stage stage = chunks.stage();
+  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, Representation::Plain, before, divides);
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (int64_t width : widths) {
+    shapes.push_back({width, sums.width()});
+    if (divides)
+      shapes.push_back({width});
+  }
+  Source next = tiles.join(tilesFrom(scan, 1, blocks), running ? tilesFrom(running, blocks, blocks) : nullptr);
+  StepForm step{terms::carriedOn(shapes, static_cast<bool>(sums.decay)), {next}};
+  step.outputs = outputsOf(draft, outputs, rows);
+  KernelRegion region = chunks.region(stream(stage, std::move(step)));
+  if (after.matrix)
+    chunks.store(region, region.effects.front(), after);
+  return region;
+}
+
 KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
                                    const StateMemory &before, const StateMemory &after) {
   ChunkStage chunks(draft.problem);
   KeySums sums(op);
+  bool divides = !op.getDenominator().use_empty() || after.sum;
+  if (scansRows(draft.problem, sums, !op.getDenominator().use_empty()))
+    return scannedRegion(draft, op, outputs, before, after, divides);
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
   Source v = draft.read(sums.value, keys), w = weights(a, b, sums, draft, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  bool divides = !op.getDenominator().use_empty() || after.sum;
   std::optional<ErasingKeys> erasing;
   if (sums.erase)
     erasing.emplace(sums, draft, keys), b = erasing->features(), v = erasing->written(erasing->values(), state);

@@ -22,7 +22,7 @@
 //     c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   b = g(k) 2^(L(k) − M);   w = lt(a bᵀ)
 //     num = a S + w v;   den = a z + w 1;   z, S = (z, S) + bᵀ [1 v]
 //
-// The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of
+// or, as a and b are numbers, its rows go through the state one after another (Planner/ScanRules.h). The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of
 // those that rise further, the way above is taken.
 //
 // Where keys decay what came before them chunks have one row, and a chunk begins with what is left of M, z and S (FadedState.cpp): between keys of
@@ -30,7 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
-#include "Planner/StateRules.h"
+#include "Planner/ScanRules.h"
 #include "Regions.h"
 #include "Terms.h"
 #include "attune/Attn/Exponents.h"
@@ -58,6 +58,8 @@ struct LogChunk {
   StepForm step(Source keys, Source pairs, bool offset) const;
   StepForm anyForm(bool offset) const;
   Shortcut steadyForm() const;
+  StepForm steadyStep() const;
+  StepForm scannedStep() const;
 
   const ChunkStage &chunks;
   RegionDraft &draft;
@@ -86,13 +88,30 @@ StepForm LogChunk::anyForm(bool offset) const {
   return step(term(terms::nearUnit(bands, offset), {key, unit}), pairs, offset);
 }
 
+StepForm LogChunk::steadyStep() const {
+  Source near = term(terms::inUnit(), {key, state});
+  return step(near, term(terms::logPlainContract(), {query, near, state, least}), /*offset=*/false);
+}
+
+/// The same row by row.
+StepForm LogChunk::scannedStep() const {
+  Source b = term(terms::inUnit(), {key, state}), a = term(terms::readersInUnit(), {query, state, least});
+  Source scan = term(terms::scan({}), {a, b, value, term(terms::inTheirUnits({2}), {state})});
+  SmallVector<Source> weighed{b, term(terms::inTheirUnits({1}), {state})};
+  if (shares)
+    weighed.push_back(shares);
+  Source running = term(terms::runningSums(/*reverse=*/false), weighed);
+  Source denominator = term(terms::rowProducts(), {a, tilesFrom(running, 0, 1)});
+  draft.define(op, term(terms::inUnits(), {least, denominator, tilesFrom(scan, 0, 1)}), 3);
+  return {terms::carriedOn({{features}, {features, sums.width()}}, /*decays=*/false), {tilesFrom(running, 1, 1), tilesFrom(scan, 1, 1)},
+          outputsOf(draft, outputs, chunks.rows())};
+}
+
 /// The form of chunks whose keys rise by no more than 2^steadyHeadroom.
 Shortcut LogChunk::steadyForm() const {
-  Source near = term(terms::inUnit(), {key, state});
-  Source pairs = term(terms::logPlainContract(), {query, near, state, least});
   Type f32 = Float32Type::get(guard.getContext());
   Shortcut shortcut{term(terms::rises(steadyHeadroom), {key, state}), {{key, f32}, {value, f32}},
-                    step(near, pairs, /*offset=*/false)};
+                    scansRows(draft.problem, sums, /*divides=*/true) ? scannedStep() : steadyStep()};
   // Heads of a group map their queries in the form that is taken: all of them would be live before it.
   if (draft.problem.heads() == chunks.heads())
     shortcut.both.push_back({query, f32});

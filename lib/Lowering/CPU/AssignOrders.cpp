@@ -112,8 +112,8 @@ void KernelOrders::collect(Operation *op) {
       tie(result, yielded);
       tie(result, init);
     }
-  } else if (!isa<tile::ReduceOp, tile::ExpandOp, tile::StoreOp, tile::LoadOp, tile::PermuteColumnsOp, tile::YieldOp>(
-                 op)) {
+  } else if (!isa<tile::ReduceOp, tile::ExpandOp, tile::StoreOp, tile::LoadOp, tile::PermuteColumnsOp, tile::YieldOp,
+                  tile::ScanOp>(op)) {
     for (Value result : op->getResults())
       for (Value operand : op->getOperands())
         tie(result, operand);
@@ -133,6 +133,12 @@ void KernelOrders::priceFixed(Operation *op) {
     want(fixed, op->getResult(0), Order::Row, times);
   if (isa<tile::StoreOp, tile::PermuteColumnsOp>(op))
     want(fixed, op->getOperand(0), Order::Row, times);
+  if (isa<tile::ScanOp>(op)) {
+    for (Value operand : op->getOperands())
+      want(fixed, operand, Order::Row, times);
+    for (Value result : op->getResults())
+      want(fixed, result, Order::Row, times);
+  }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && grouped(reduce.getSource())) {
     // Along axis 1 the lanes of a row-major tile are summed among themselves; along axis 0 those of a column-major one.
     Prices &prices = fixed[group(reduce.getSource())];
@@ -208,7 +214,7 @@ unsigned KernelOrders::annotate() {
       SmallVector<bool> flags = llvm::map_to_vector(loop.getResults(), column);
       if (llvm::is_contained(flags, true))
         op->setAttr(columnsAttr, DenseBoolArrayAttr::get(op->getContext(), flags));
-    } else if (isa<tile::LoadOp, tile::PermuteColumnsOp>(op)) {
+    } else if (isa<tile::LoadOp, tile::PermuteColumnsOp, tile::ScanOp>(op)) {
       continue; // memory is row-major, and so are permuted rows; a use that wants columns transposes
     } else if (op->getNumResults() == 1 && column(op->getResult(0))) {
       op->setAttr(columnAttr, flag);

@@ -236,6 +236,14 @@ static bool readsPairsInPlace(OpOperand &use, int64_t lanes) {
   return vectors ? shape[0] % lanes == 0 && shape[1] % (2 * lanes) == 0 : true;
 }
 
+/// A scan reads numbers of a and b, and vectors of the rows of what has columns.
+static bool readsInPlace(tile::ScanOp scan, OpOperand &use, bool wholeRows) {
+  if (use.get() == scan.getState() || use.get() == scan.getAcc())
+    return false;
+  bool numbers = use.get() != scan.getV() && !(use.get() == scan.getDecay() && scan.getDecayColumns());
+  return numbers || wholeRows;
+}
+
 bool cpu::readInPlace(tile::LoadOp load, const Isa &target) {
   int64_t lanes = target.lanes;
   bool pairs = heldAsBf16(load.getResult(), target);
@@ -256,6 +264,8 @@ bool cpu::readInPlace(tile::LoadOp load, const Isa &target) {
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
     if (isa<tile::LoopOp, tile::YieldOp, tile::StoreOp, tile::ReduceOp>(use.getOwner()))
       return false;
+    if (auto scan = dyn_cast<tile::ScanOp>(use.getOwner()))
+      return readsInPlace(scan, use, wholeRows);
     // In the other order the tile is transposed, by whole blocks.
     if (orderOfUse(use) == Order::Column)
       return wholeRows && wholeColumns;

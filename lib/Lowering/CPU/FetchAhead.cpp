@@ -11,6 +11,7 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "RunningSums.h"
+#include "Scan.h"
 #include "ShiftedLoads.h"
 #include "attune/Support/DebugOutput.h"
 
@@ -77,13 +78,15 @@ SmallVector<Value, 2> BlockFetch::emitStep(Emit &emit, Value k, ValueRange carri
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A dot and what it fetches.
+/// A dot or a scan, and what it fetches.
 struct Fetcher {
-  tile::DotOp dot;
+  Operation *op;
+  int64_t steps; ///< of each of its blocks
+  double size;   ///< of what its blocks make up
   int64_t blocks = 0; ///< that fetch
-  SmallVector<FetchShape, 2> shapes;
+  SmallVector<FetchShape, 2> shapes = {};
 
-  double share() { return double(blocks) / (double(dot.getM()) * double(dot.getN())); }
+  double share() const { return double(blocks) / size; }
   /// A fetch of rows that follow each other and one of a window's have different steps.
   bool accepts(const FetchShape &shape) const {
     return llvm::all_of(shapes, [&](const FetchShape &other) {
@@ -167,6 +170,9 @@ static SmallVector<tile::LoadOp> loadsOfBlock(Block &body) {
   return loads;
 }
 
+/// Whether a loop is a branch that is taken unless numbers are rare.
+static bool isUsualWay(tile::LoopOp loop) { return loop.isBranch() && !loop.getUpper().getDefiningOp<tile::AnyOp>(); }
+
 void cpu::assignFetches(KernelState &state, Block &body) {
   auto loop = dyn_cast<tile::LoopOp>(body.getParentOp());
   auto kernel = dyn_cast<tile::KernelOp>(body.getParentOp());
@@ -176,7 +182,15 @@ void cpu::assignFetches(KernelState &state, Block &body) {
   for (auto dot : body.getOps<tile::DotOp>())
     // Below a diagonal blocks are left out; running sums have none.
     if (!resultDiagonal(dot) && !operandDiagonal(dot) && !runningSums(dot))
-      fetchers.push_back({dot, 0, {}});
+      fetchers.push_back({dot, dot.getK(), double(dot.getM()) * double(dot.getN())});
+  auto addScans = [&](Block &block) {
+    for (auto scan : block.getOps<tile::ScanOp>())
+      fetchers.push_back({scan, scan.getRows(), double(scan.getFeatures()) * double(scan.getColumns())});
+  };
+  addScans(body);
+  for (auto way : body.getOps<tile::LoopOp>())
+    if (isUsualWay(way))
+      addScans(way.getBody().front());
   SmallVector<Operation *> accesses;
   if (loop)
     accesses = accessesToFetch(loop);
@@ -192,23 +206,23 @@ void cpu::assignFetches(KernelState &state, Block &body) {
   for (Operation *access : accesses) {
     FetchShape shape = nextShape(access);
     Fetcher *fetcher = leastBusy(fetchers, shape);
-    ATTUNE_DEBUG() << (fetcher ? "fetched during a dot: " : "no dot has room for: ") << *access;
+    ATTUNE_DEBUG() << (fetcher ? "fetched during a product: " : "no product has room for: ") << *access;
     if (!fetcher)
       continue;
-    fetcher->blocks += shape.blocks(fetcher->dot.getK());
+    fetcher->blocks += shape.blocks(fetcher->steps);
     fetcher->shapes.push_back(shape);
-    state.fetches[fetcher->dot].push_back(access);
+    state.fetches[fetcher->op].push_back(access);
     state.fetchedByDots.insert(access);
   }
 }
 
-FetchPlace cpu::fetchPlace(KernelState &state, tile::DotOp dot, Operation *access, Value idle) {
+FetchPlace cpu::fetchPlace(KernelState &state, Operation *op, Operation *access, Value idle) {
   Emit &emit = state.emit;
   MemoryAccess memory(state, access);
-  if (access->getBlock() == dot->getBlock())
+  auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
+  if (access->getBlock() == op->getBlock() || (loop && isUsualWay(loop) && access->getBlock() == loop->getBlock()))
     return memory.nextPlace(emit, access);
   // Around the loop: in its last step, as what comes sooner may leave the cache again.
-  auto loop = cast<tile::LoopOp>(dot->getParentOp());
   FetchPlace place = isa<tile::StoreOp>(access) ? memory.place(emit) : memory.nextPlace(emit, access);
   Value next = emit.add(state.scalars.lookup(loop.getInductionVar()), static_cast<int64_t>(loop.getStep()));
   Value more = emit.less(next, state.scalars.lookup(loop.getUpper()));

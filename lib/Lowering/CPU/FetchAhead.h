@@ -57,11 +57,11 @@ private:
   std::optional<RowWalk> walk; ///< of a window: bytes from `base`
 };
 
-/// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works
+/// Gives the loads of a loop's body that move on with it to the dots and scans of that body, each to one, so that memory works
 /// while they compute; and loads before the loop that move on with the grid, and stores after it.
 void assignFetches(KernelState &state, Block &body);
-/// What a dot fetches for one of them; `idle` is a place for the steps in which it has nothing to fetch.
-FetchPlace fetchPlace(KernelState &state, tile::DotOp dot, Operation *access, Value idle);
+/// What a dot or a scan fetches for one of them; `idle` is a place for the steps in which it has nothing to fetch.
+FetchPlace fetchPlace(KernelState &state, Operation *op, Operation *access, Value idle);
 
 } // namespace attune::cpu
 

@@ -19,6 +19,7 @@
 namespace attune::tile {
 class AnyOp;
 class ArriveOp;
+class ScanOp;
 }
 
 namespace attune::cpu {
@@ -108,6 +109,8 @@ void emitCopy(KernelState &state, Value tile, Order order, Buffer target);
 void emitPlace(KernelState &state, tile::LoadOp load);
 /// Emits a dot as a call.
 void emitDot(KernelState &state, tile::DotOp dot);
+/// Emits a scan as a call.
+void emitScan(KernelState &state, tile::ScanOp scan);
 /// Writes the transpose of a padded buffer of outer × inner elements.
 void emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target);
 /// The same of pairs of bf16 numbers: the source's stride counts such numbers, `inner` and the target's stride pairs.

@@ -240,6 +240,8 @@ void Stages::place(Operation *op) {
   }
   if (isa<tile::AnyOp>(op))
     return append(Stage::Kind::Any, op);
+  if (isa<tile::ScanOp>(op))
+    return append(Stage::Kind::Scan, op);
   if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, target)) {
     lastLoad = list.size(), anyLoad = true;
     return append(Stage::Kind::Place, op);

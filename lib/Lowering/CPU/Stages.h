@@ -15,9 +15,9 @@
 
 namespace attune::cpu {
 
-/// A loop nest over one tile shape, a dot, a load that is read in place, a loop over the sequence, or an arrival.
+/// A loop nest over one tile shape, a dot, a scan, a load that is read in place, a loop over the sequence, or an arrival.
 struct Stage {
-  enum class Kind { Nest, Dot, Place, Loop, Arrive, Any };
+  enum class Kind { Nest, Dot, Scan, Place, Loop, Arrive, Any };
   Kind kind;
   SmallVector<Operation *> ops; ///< of a nest: in program order; of a dot: it, and the product with a tile that it ends with; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest

@@ -341,6 +341,17 @@ LogicalResult device::layOut(KernelOp kernel, Products products) {
   return success();
 }
 
+/// Rejects ops that only CPUs have code for.
+static LogicalResult checkOps(KernelOp kernel) {
+  WalkResult result = kernel.walk([](Operation *op) {
+    if (!isa<AnyOp, ScanOp>(op))
+      return WalkResult::advance();
+    op->emitOpError() << "expected an op that threads of a GPU have a part of, but this one is for CPUs; write it as products of tiles";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
   using AssignLayoutsBase::AssignLayoutsBase;
@@ -349,6 +360,8 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
     KernelOp kernel = getOperation();
     if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
       return;
+    if (failed(checkOps(kernel)))
+      return signalPassFailure();
     FailureOr<Conversions> made = assignLayouts(kernel, products);
     if (failed(made))
       return signalPassFailure();

@@ -929,6 +929,62 @@ func.func @f(%x: tensor<4xf16>) {
 
 // -----
 
+func.func @f(%a: tensor<4x8xf16>, %v: tensor<4x8xf16>, %s: tensor<8x8xf16>) {
+  // expected-error @below {{expected operands of f32 and rank 2, or a decay of rank 1, but got 'tensor<4x8xf16>'}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4x8xf16>, tensor<4x8xf16>, tensor<8x8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %v: tensor<4x8xf32>, %s: tensor<8x8xf32>) {
+  // expected-error @below {{expected operands of f32 and rank 2, or a decay of rank 1, but got 'tensor<4xf32>'}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4xf32>, tensor<4x8xf32>, tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<5x8xf32>, %s: tensor<16x8xf32>) {
+  // expected-error @below {{expected v of 4x8, but got 5x8}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4x16xf32>, tensor<5x8xf32>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<8x16xf32>) {
+  // expected-error @below {{expected a state of 16x8, but got 8x16}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4x16xf32>, tensor<4x8xf32>, tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
+  // expected-error @below {{expected a decay of 4x16, but got 4x8}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v decay %v : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> decay tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>, %g: tensor<16xf32>) {
+  // expected-error @below {{expected a decay of 8, but got 16}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v decay %g {decay_columns} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> decay tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
+  // expected-error @below {{expected a decay of columns, but got none}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v {decay_columns} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{expected panels of 16, 32 or 64 columns, but got 48}}
 func.func @f(%k: tensor<64x96xf16, #tile.shared<rows = 64, columns = 96, panel = 48>>)
 

@@ -245,6 +245,41 @@ tile.kernel @any(%memory: memref<256xf32>) grid(head) {
   tile.return
 }
 
+// CHECK-LABEL: func.func @scan
+func.func @scan(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>, %v: tensor<16x32xf32>, %state: tensor<64x32xf32>, %acc: tensor<16x32xf32>) {
+  // CHECK: %{{.*}}, %{{.*}} = tile.scan %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32>
+  %out, %next = tile.scan %a, %b, %v, %state, %acc : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @scan_decays_once
+func.func @scan_decays_once(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>, %v: tensor<16x32xf32>, %state: tensor<64x32xf32>, %acc: tensor<16x32xf32>, %g: tensor<64xf32>) {
+  // CHECK: tile.scan {{.*}} decay %{{.*}} : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<64xf32>
+  %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g
+              : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @scan_up
+func.func @scan_up(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>, %v: tensor<16x32xf32>, %state: tensor<64x32xf32>, %acc: tensor<16x32xf32>, %g: tensor<16x32xf32>) {
+  // CHECK: tile.scan {{.*}} decay %{{.*}} {decay_columns, exclusive, reverse} : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<16x32xf32>
+  %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g {decay_columns, exclusive, reverse}
+              : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<16x32xf32>
+  return
+}
+
+// CHECK-LABEL: tile.kernel @in_order
+// CHECK: tile.loop #tile.sequential %{{.*}} carries
+tile.kernel @in_order(%n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<8xf32>
+  %r = tile.loop #tile.sequential %j = %c0 to %n step 8 carries(%x = %one) : (tensor<8xf32>) {
+    %next = math.exp2 %x : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @scalar_unit
 // CHECK: tile.loop #tile.rescaled_sum<power 2, scalar>
 tile.kernel @scalar_unit(%n: index) grid(batch) {

@@ -3,7 +3,8 @@
 // Causal FAVOR+ whose stabilizer cancels, chunk by chunk, in three parts of the sequence side by side: the kernel "chunked", after "state"
 // (favor-chunked-split.mlir) has summed up the states (M, z, S) of three pieces of each part but the last. A thread block per (batch, query
 // head, part) merges the states of the pieces before its part in their order, and then walks its chunks of 32 tokens as in
-// favor-chunked-grouped.mlir, with one query head.
+// favor-chunked-grouped.mlir, but with one query head: the tokens of a steady chunk go through S one after another, the key of each before its
+// query, and denominators come of sums of 2^(L(k) − M) up to each token. Rising chunks have products of pairs.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 3>
 #map = #attn.feature_map<favor, features = 16, epsilon = 0.000000e+00, scale = 2.500000e-01, stabilizer = constant>
@@ -52,6 +53,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
 // CHECK-DAG: %[[ROOT_S_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
 // CHECK-DAG: %[[TWO_TO_100_32x32:.*]] = arith.constant dense<1.2676506E+30> : tensor<32x32xf32>
+// CHECK-DAG: %[[ONE_32x32:.*]] = arith.constant dense<1.000000e+00> : tensor<32x32xf32>
 // CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
 // CHECK-DAG: %[[F2_32:.*]] = arith.constant dense<2.000000e+00> : tensor<32xf32>
@@ -100,6 +102,8 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
+// 1 on and below the diagonal [32, 32]: its product with tokens has the sums up to each of them
+// CHECK-NEXT: %[[UP_TO:.*]] = tile.mask %[[ONE_32x32]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
 // The chunks of the part.
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[BEFORE]]#0, %[[Z:.*]] = %[[BEFORE]]#1, %[[S:.*]] = %[[BEFORE]]#2) :
@@ -127,26 +131,25 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // The steady branch runs if RISES = 0.
 // CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop #tile.sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
 // CHECK-SAME:       %[[Z_IN:.*]] = %[[Z]], %[[S_IN:.*]] = %[[S]]) : (tensor<16xf32>, tensor<16x40xf32>) {
-// b [32, 16] = 2^(L(k) − M); t = L(q) + M, c = max_f t, a = 2^(t − c) [32, 16]
+// t = L(q) + M, c = max_f t, a = 2^(t − c) [32, 16]; b [32, 16] = 2^(L(k) − M)
 // CHECK-NEXT:     %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:     %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_ROWS]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[T:.*]] = arith.addf %[[L_Q]], %[[M_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[C:.*]] = tile.reduce max %[[T]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:     %[[OFFSET:.*]] = arith.subf %[[T]], %[[C_COLS]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[A:.*]] = math.exp2 %[[OFFSET]] : tensor<32x16xf32>
-// w [32, 32] = a bᵀ below the diagonal
-// CHECK-NEXT:     %[[PAIRS:.*]] = tile.dot %[[A]], %[[B]], %[[ZERO_32x32]] {transpose_b} : tensor<32x16xf32>, tensor<32x16xf32> -> tensor<32x32xf32>
-// CHECK-NEXT:     %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
-// num [32, 40] = a S + w v, den [32] = w 1 + a z
-// CHECK-NEXT:     %[[FROM_S:.*]] = tile.dot %[[A]], %[[S_IN]], %[[ZERO_32x40]] : tensor<32x16xf32>, tensor<16x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:     %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:     %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x16xf32>
+// den_t = a_t (z + Σ_{j ≤ t} b_j); z + bᵀ 1, the sum over all tokens of the chunk
+// CHECK-NEXT:     %[[RUNNING:.*]] = tile.dot %[[UP_TO]], %[[B]], %[[ZERO_32x16]] precision f32 : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:     %[[Z_IN_ROWS:.*]] = tile.expand %[[Z_IN]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:     %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_IN_ROWS]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[FROM_Z:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
-// CHECK-NEXT:     %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:     %[[Z_UP_TO:.*]] = arith.addf %[[RUNNING]], %[[Z_IN_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:     %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
+// CHECK-NEXT:     %[[Z_NEXT:.*]] = arith.addf %[[Z_IN]], %[[B_SUM]] : tensor<16xf32>
+// CHECK-NEXT:     %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_UP_TO]] : tensor<32x16xf32>
+// CHECK-NEXT:     %[[DEN:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// Token by token: S += b_t v_tᵀ, num_t [40] = a_t S
+// CHECK-NEXT:     %[[NUM:.*]], %[[S_NEXT:.*]] = tile.scan %[[A]], %[[B]], %[[V_TILE]], %[[S_IN]], %[[ZERO_32x40]] : tensor<32x16xf32>, tensor<32x40xf32>, tensor<16x40xf32>
 // CHECK-NEXT:     %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
 // CHECK-NEXT:     %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
@@ -154,10 +157,6 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:     %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:     tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
-// z + bᵀ 1, S + bᵀ v
-// CHECK-NEXT:     %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
-// CHECK-NEXT:     %[[Z_NEXT:.*]] = arith.addf %[[Z_IN]], %[[B_SUM]] : tensor<16xf32>
-// CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[B]], %[[V_TILE]], %[[S_IN]] {transpose_a} : tensor<32x16xf32>, tensor<32x40xf32> -> tensor<16x40xf32>
 // CHECK-NEXT:     tile.yield %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT:   }
 // The branch of rising keys runs if RISES = 1.

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
 
-// Causal kernel attention with φ = elu + 1, chunk by chunk, on a GPU with f16 storage, as kernel-attention-chunked.mlir on a CPU without
-// states of the caller. Features underflow and weights overflow in f16, so that all operands of products are f32 and take TF32.
+// Causal kernel attention with φ = elu + 1, chunk by chunk, on a GPU with f16 storage, by pairs of
+// queries and keys of a chunk, without states of the caller. Features underflow and weights overflow in f16, so that all operands of products are f32 and take TF32.
 
 #schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f16, warps = 4, stages = 2>
 #map = #attn.feature_map<elu1>

@@ -4,7 +4,7 @@
 //
 //     o_i = Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩ v_j / Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩
 //
-// As kernel-attention-chunked.mlir, but a thread block per (batch, key-value head) serves both query heads: φ(k), v and the state are
+// As kernel-attention-chunked.mlir, but by pairs, and a thread block per (batch, key-value head) serves both query heads: φ(k), v and the state are
 // loaded and updated once.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>

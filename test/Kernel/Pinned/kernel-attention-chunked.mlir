@@ -4,10 +4,11 @@
 //
 //     o_i = (φ(q_i) S₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩ v_j) / (φ(q_i) z₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩)
 //
-// One thread block per (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] and z [24]: a chunk's queries read the
-// state before it, then pair with its keys, which then enter the state. The heads of a group carry the same state, and the first of them
-// stores it. It may be asked for where the initial state lies, which the other heads read meanwhile: so it goes to a workspace, and one
-// more kernel, "final_state", brings it to its place. Either state may be absent: then it has no batch entry, and no row of it is there.
+// One thread block per (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] and z [24]. The tokens of a chunk go through
+// S one after another: the key of each enters S, which its query then reads. A query's denominator comes of the sum of φ(k) up to it: of
+// z, and of the chunk's keys up to it. The heads of a group carry the same state, and the first of them stores it. It may be asked for where the
+// initial state lies, which the other heads read meanwhile: so it goes to a workspace, and one more kernel, "final_state", brings it to
+// its place. Either state may be absent: then it has no batch entry, and no row of it is there.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<elu1>
@@ -69,7 +70,7 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : index
 // CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
 // CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
-// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ONE_32x32:.*]] = arith.constant dense<1.000000e+00> : tensor<32x32xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
 // CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
@@ -88,19 +89,17 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[Z0_ROWS:.*]] = arith.muli %[[Z0_THERE]], %[[C24]] : index
 // CHECK-NEXT: %[[Z0_TILE:.*]] = tile.load %[[Z0]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] rows(%[[Z0_ROWS]]) : {{.*}} -> tensor<24xf32>
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// 1 on and below the diagonal [32, 32]: its product with tokens has the sums up to each of them
+// CHECK-NEXT: %[[UP_TO:.*]] = tile.mask %[[ONE_32x32]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[S0_TILE]], %[[Z:.*]] = %[[Z0_TILE]]) : (tensor<24x40xf32>, tensor<24xf32>) {
-// What the state gives: num [32, 40] = φ(q) S, den [32] = φ(q) z
+// φ(q) [32, 24] = 2^(log2 e · min(q, 0)) + max(q, 0)
 // CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE:.*]] = arith.minimumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[EXPONENT:.*]] = arith.mulf %[[NEGATIVE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[PHI_Q]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_ROWS]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
 // φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE_2:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
@@ -111,12 +110,16 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// Pairs of the chunk: w [32, 32] = φ(q) φ(k)ᵀ below the diagonal; num += w v, den += w 1
-// CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[PHI_Q]], %[[PHI_K]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
-// CHECK-NEXT:   %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
-// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// Token by token: S += φ(k_t) v_tᵀ, num_t [40] = φ(q_t) S
+// CHECK-NEXT:   %[[NUM:.*]], %[[S_NEXT:.*]] = tile.scan %[[PHI_Q]], %[[PHI_K]], %[[V_TILE]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<32x40xf32>, tensor<24x40xf32>
+// den_t = φ(q_t) (z + Σ_{j ≤ t} φ(k_j)); z += φ(k)ᵀ 1, the sum over all tokens of the chunk
+// CHECK-NEXT:   %[[RUNNING:.*]] = tile.dot %[[UP_TO]], %[[PHI_K]], %[[ZERO_32x24]] precision f32 : tensor<32x32xf32>, tensor<32x24xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[Z_UP_TO:.*]] = arith.addf %[[RUNNING]], %[[Z_ROWS]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
+// CHECK-NEXT:   %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_UP_TO]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[DEN:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
 // CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
@@ -124,10 +127,6 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:   tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
-// S += φ(k)ᵀ v, z += φ(k)ᵀ 1
-// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x24xf32>, tensor<32x40xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
-// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
 // CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
 // Of the heads of a group the first, for which head mod 2 = 0

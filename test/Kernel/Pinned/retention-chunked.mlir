@@ -6,6 +6,10 @@
 //
 // One program for each (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] alone: without a denominator nobody reads z. Only keys
 // that exist decay the state, so that the last chunk decays it by as many as it has.
+//
+// The tokens of a chunk go through S one after another: the key of each enters S, which its query then reads. Two loops of at most one step are the
+// branches of a chunk. Usually keys are taken as what is left of them at its end, S decays once, by the whole chunk, and queries make up for it. If
+// a chunk decays something to less than 2^-60 these factors could leave the range of f32, and S decays at each token.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<identity, scale = 5.000000e-01>
@@ -34,7 +38,8 @@ func.func @retention(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
-// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[F60_32:.*]] = arith.constant dense<6.000000e+01> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
 // CHECK-DAG: %[[SCALE:.*]] = arith.constant dense<5.000000e-01> : tensor<32x24xf32>
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
@@ -48,61 +53,68 @@ func.func @retention(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[G:.*]] = tile.load %[[LOG_DECAY]][%[[KV_HEAD]]] : memref<2xf32> -> tensor<1xf32>
-// CHECK-NEXT: %[[STATE:.*]] = tile.loop #tile.affine<transition = vector> %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(%[[S:.*]] = %[[ZERO_24x40]]) : (tensor<24x40xf32>) {
-// p_t [32]: how many of the keys of the chunk exist up to token t; g log2 e, of which 2^ is e^g
-// CHECK-NEXT:   %[[G_LOG2:.*]] = arith.mulf %[[G]], %[[LOG2E]] : tensor<1xf32>
-// CHECK-NEXT:   %[[COUNTED:.*]] = tile.iota %[[C1]] : tensor<32xf32>
-// CHECK-NEXT:   %[[LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
-// CHECK-NEXT:   %[[EXISTING:.*]] = arith.maxsi %[[LEFT]], %[[C0]] : index
-// CHECK-NEXT:   %[[EXISTING_1:.*]] = tile.iota %[[EXISTING]] : tensor<1xf32>
-// CHECK-NEXT:   %[[EXISTING_ROW:.*]] = tile.expand %[[EXISTING_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
-// CHECK-NEXT:   %[[EXISTING_ROWS:.*]] = tile.reduce add %[[EXISTING_ROW]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[P:.*]] = arith.minimumf %[[COUNTED]], %[[EXISTING_ROWS]] : tensor<32xf32>
-// CHECK-NEXT:   %[[G_ROW:.*]] = tile.expand %[[G_LOG2]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
-// CHECK-NEXT:   %[[G_ROWS:.*]] = tile.reduce add %[[G_ROW]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// What the state gives: φ(q) = s q times e^(g p_i), times S
-// CHECK-NEXT:   %[[SINCE_LOG2:.*]] = arith.mulf %[[P]], %[[G_ROWS]] : tensor<32xf32>
-// CHECK-NEXT:   %[[SINCE:.*]] = math.exp2 %[[SINCE_LOG2]] : tensor<32xf32>
+// CHECK-NEXT: %[[STATE:.*]] = tile.loop #tile.sequential %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(%[[S:.*]] = %[[ZERO_24x40]]) : (tensor<24x40xf32>) {
+// φ(q) = s q; keys and values of tokens that do not exist are 0
 // CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[A:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[SINCE_COLS:.*]] = tile.expand %[[SINCE]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[A_SINCE:.*]] = arith.mulf %[[A]], %[[SINCE_COLS]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[A_SINCE]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[B:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// Pairs of the chunk: w [32, 32] = ⟨φ(q_i), k_j⟩ e^(g (p_i − p_j)) on and below the diagonal, else 0; o += w v. Above it p_i − p_j counts as 0: with
-// g ≤ 0 no exponent is above 0, and none overflows before the mask.
-// CHECK-NEXT:   %[[P_I:.*]] = tile.expand %[[P]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
-// CHECK-NEXT:   %[[P_J:.*]] = tile.expand %[[P]] axis 0 : tensor<32xf32> -> tensor<32x32xf32>
-// CHECK-NEXT:   %[[DIFFERENCE:.*]] = arith.subf %[[P_I]], %[[P_J]] : tensor<32x32xf32>
-// CHECK-NEXT:   %[[BETWEEN:.*]] = arith.maximumf %[[DIFFERENCE]], %[[ZERO_32x32]] : tensor<32x32xf32>
-// CHECK-NEXT:   %[[G_PAIRS:.*]] = tile.expand %[[G_ROWS]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
-// CHECK-NEXT:   %[[PAIRS_LOG2:.*]] = arith.mulf %[[BETWEEN]], %[[G_PAIRS]] : tensor<32x32xf32>
-// CHECK-NEXT:   %[[FACTORS:.*]] = math.exp2 %[[PAIRS_LOG2]] : tensor<32x32xf32>
-// CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[A]], %[[B]], %[[ZERO_32x32]] {transpose_b} : tensor<32x24xf32>, tensor<32x24xf32> -> tensor<32x32xf32>
-// CHECK-NEXT:   %[[DECAYED:.*]] = arith.mulf %[[PAIRS]], %[[FACTORS]] : tensor<32x32xf32>
-// CHECK-NEXT:   %[[W:.*]] = tile.mask %[[DECAYED]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
-// CHECK-NEXT:   %[[OUT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:   tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
-// S = e^(g c) S + Σ_j e^(g (c − p_j)) k_j v_jᵀ for the c keys of the chunk that exist
+// d_t [32] = (c − p_t) g log2 e, of which 2^ is what is left of key t at the chunk's end: of the c keys of the chunk that exist p_t are there up to t
+// CHECK-NEXT:   %[[G_LOG2:.*]] = arith.mulf %[[G]], %[[LOG2E]] : tensor<1xf32>
+// CHECK-NEXT:   %[[LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[EXISTING:.*]] = arith.maxsi %[[LEFT]], %[[C0]] : index
 // CHECK-NEXT:   %[[IN_CHUNK:.*]] = arith.minsi %[[EXISTING]], %[[C32]] : index
 // CHECK-NEXT:   %[[IN_CHUNK_1:.*]] = tile.iota %[[IN_CHUNK]] : tensor<1xf32>
 // CHECK-NEXT:   %[[IN_CHUNK_ROW:.*]] = tile.expand %[[IN_CHUNK_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:   %[[IN_CHUNK_ROWS:.*]] = tile.reduce add %[[IN_CHUNK_ROW]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[COUNTED:.*]] = tile.iota %[[C1]] : tensor<32xf32>
+// CHECK-NEXT:   %[[EXISTING_1:.*]] = tile.iota %[[EXISTING]] : tensor<1xf32>
+// CHECK-NEXT:   %[[EXISTING_ROW:.*]] = tile.expand %[[EXISTING_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
+// CHECK-NEXT:   %[[EXISTING_ROWS:.*]] = tile.reduce add %[[EXISTING_ROW]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[P:.*]] = arith.minimumf %[[COUNTED]], %[[EXISTING_ROWS]] : tensor<32xf32>
 // CHECK-NEXT:   %[[AFTER:.*]] = arith.subf %[[IN_CHUNK_ROWS]], %[[P]] : tensor<32xf32>
-// CHECK-NEXT:   %[[UNTIL_LOG2:.*]] = arith.mulf %[[AFTER]], %[[G_ROWS]] : tensor<32xf32>
-// CHECK-NEXT:   %[[UNTIL:.*]] = math.exp2 %[[UNTIL_LOG2]] : tensor<32xf32>
-// CHECK-NEXT:   %[[UNTIL_COLS:.*]] = tile.expand %[[UNTIL]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[B_UNTIL:.*]] = arith.mulf %[[B]], %[[UNTIL_COLS]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[G_ROW:.*]] = tile.expand %[[G_LOG2]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
+// CHECK-NEXT:   %[[G_ROWS:.*]] = tile.reduce add %[[G_ROW]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[D:.*]] = arith.mulf %[[AFTER]], %[[G_ROWS]] : tensor<32xf32>
+// c g log2 e [24], the same of every row of S
 // CHECK-NEXT:   %[[ALL_ROW:.*]] = tile.expand %[[IN_CHUNK_1]] axis 1 : tensor<1xf32> -> tensor<1x24xf32>
 // CHECK-NEXT:   %[[ALL:.*]] = tile.reduce add %[[ALL_ROW]] axis 0 : tensor<1x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[G_ROW_24:.*]] = tile.expand %[[G_LOG2]] axis 1 : tensor<1xf32> -> tensor<1x24xf32>
 // CHECK-NEXT:   %[[G_24:.*]] = tile.reduce add %[[G_ROW_24]] axis 0 : tensor<1x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[WHOLE_LOG2:.*]] = arith.mulf %[[ALL]], %[[G_24]] : tensor<24xf32>
+// What each token decays S by: g log2 e, or 0 of those that do not exist, up to which as many exist as before them
+// CHECK-NEXT:   %[[COUNTED_BEFORE:.*]] = tile.iota %[[C0]] : tensor<32xf32>
+// CHECK-NEXT:   %[[P_BEFORE:.*]] = arith.minimumf %[[COUNTED_BEFORE]], %[[EXISTING_ROWS]] : tensor<32xf32>
+// CHECK-NEXT:   %[[OWN:.*]] = arith.subf %[[P]], %[[P_BEFORE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[OWN_LOG2:.*]] = arith.mulf %[[OWN]], %[[G_ROWS]] : tensor<32xf32>
+// k_t 2^(d_t) and s q_t 2^(−d_t)
+// CHECK-NEXT:   %[[DOWN:.*]] = math.exp2 %[[D]] : tensor<32xf32>
+// CHECK-NEXT:   %[[MINUS_D:.*]] = arith.subf %[[ZERO_32]], %[[D]] : tensor<32xf32>
+// CHECK-NEXT:   %[[UP:.*]] = math.exp2 %[[MINUS_D]] : tensor<32xf32>
 // CHECK-NEXT:   %[[WHOLE:.*]] = math.exp2 %[[WHOLE_LOG2]] : tensor<24xf32>
-// CHECK-NEXT:   %[[WHOLE_COLS:.*]] = tile.expand %[[WHOLE]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_KEPT:.*]] = arith.mulf %[[S]], %[[WHOLE_COLS]] : tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B_UNTIL]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : tensor<32x24xf32>, tensor<32x40xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   tile.yield %[[S_NEXT]] : tensor<24x40xf32>
+// CHECK-NEXT:   %[[DOWN_COLS:.*]] = tile.expand %[[DOWN]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[B_DOWN:.*]] = arith.mulf %[[B]], %[[DOWN_COLS]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[UP_COLS:.*]] = tile.expand %[[UP]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[A_UP:.*]] = arith.mulf %[[A]], %[[UP_COLS]] : tensor<32x24xf32>
+// RARE = 1 if some |d_t| is above 60, else 0.
+// CHECK-NEXT:   %[[SPAN:.*]] = math.absf %[[D]] : tensor<32xf32>
+// CHECK-NEXT:   %[[EXCESS:.*]] = arith.subf %[[SPAN]], %[[F60_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[RARE:.*]] = tile.any %[[EXCESS]] : tensor<32xf32>
+// If RARE = 0: S = e^(g c) S, then token by token S += k_t 2^(d_t) v_tᵀ, o_t = s q_t 2^(−d_t) S
+// CHECK-NEXT:   %[[USUAL:.*]]:2 = tile.loop #tile.sequential %{{.*}} = %[[RARE]] to %[[C1]] step 1 carries(
+// CHECK-SAME:       %{{.*}} = %[[ZERO_32x40]], %[[S_IN:.*]] = %[[S]]) : (tensor<32x40xf32>, tensor<24x40xf32>) {
+// CHECK-NEXT:     %[[OUT:.*]], %[[S_NEXT:.*]] = tile.scan %[[A_UP]], %[[B_DOWN]], %[[V_TILE]], %[[S_IN]], %[[ZERO_32x40]] decay %[[WHOLE]] : tensor<32x24xf32>, tensor<32x40xf32>, tensor<24x40xf32> decay tensor<24xf32>
+// CHECK-NEXT:     tile.yield %[[OUT]], %[[S_NEXT]] : tensor<32x40xf32>, tensor<24x40xf32>
+// CHECK-NEXT:   }
+// If RARE = 1: token by token S = e^g S, S += k_t v_tᵀ, o_t = s q_t S
+// CHECK-NEXT:   %[[ALWAYS:.*]]:2 = tile.loop #tile.sequential %{{.*}} = %[[C0]] to %[[RARE]] step 1 carries(
+// CHECK-SAME:       %{{.*}} = %[[USUAL]]#0, %[[S_IN:.*]] = %[[USUAL]]#1) : (tensor<32x40xf32>, tensor<24x40xf32>) {
+// CHECK-NEXT:     %[[FACTOR:.*]] = math.exp2 %[[OWN_LOG2]] : tensor<32xf32>
+// CHECK-NEXT:     %[[FACTORS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:     %[[OUT:.*]], %[[S_NEXT:.*]] = tile.scan %[[A]], %[[B]], %[[V_TILE]], %[[S_IN]], %[[ZERO_32x40]] decay %[[FACTORS]] : tensor<32x24xf32>, tensor<32x40xf32>, tensor<24x40xf32> decay tensor<32x24xf32>
+// CHECK-NEXT:     tile.yield %[[OUT]], %[[S_NEXT]] : tensor<32x40xf32>, tensor<24x40xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   tile.store %[[ALWAYS]]#0, %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
+// CHECK-NEXT:   tile.yield %[[ALWAYS]]#1 : tensor<24x40xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.return

@@ -15,6 +15,33 @@ tile.kernel @large(%A: memref<?x64xf16>, %B: memref<?x64xf16>, %C: memref<?x64xf
 
 // -----
 
+tile.kernel @scan(%q: memref<?x32xf32>, %o: memref<?x32xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %t = tile.load %q[%c0, %c0] : memref<?x32xf32> -> tensor<32x32xf32>
+  // expected-error @below {{expected an op that threads of a GPU have a part of, but this one is for CPUs; write it as products of tiles}}
+  %read, %next = tile.scan %t, %t, %t, %zero, %zero : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>
+  tile.store %read, %o[%c0, %c0] : tensor<32x32xf32>, memref<?x32xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @any(%q: memref<?xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %q[%c0] : memref<?xf32> -> tensor<32xf32>
+  // expected-error @below {{expected an op that threads of a GPU have a part of, but this one is for CPUs}}
+  %far = tile.any %t : tensor<32xf32>
+  tile.loop #tile.sum %i = %c0 to %far step 1 {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @constants(%C: memref<2x2xf32>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index

@@ -1,0 +1,230 @@
+//===- Scan.cpp - Causal products with a part of the state in registers --===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Scan.h"
+
+#include "KernelState.h"
+#include "MemoryAccess.h"
+#include "attune/Lowering/CPU/Pipeline.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+/// Vectors of a row of a block: with one, each number of a and b would be read for one multiply-add.
+static constexpr int64_t blockVectors = 2;
+/// Rows of a block: half of the registers hold it, so that a row of v and of the result, and numbers of a and b, have theirs. More rows
+/// are longer chains of sums of a row's result.
+static int64_t blockRows(const Isa &isa) { return isa.lanes / blockVectors; }
+
+int64_t cpu::blocksOfScan(tile::ScanOp scan, const Isa &isa) {
+  return llvm::divideCeil(scan.getColumns(), blockVectors * isa.lanes) * llvm::divideCeil(scan.getFeatures(), blockRows(isa));
+}
+
+std::string ScanShape::name() const {
+  std::string text = "scan_" + std::to_string(rows) + "x" + std::to_string(features) + "x" + std::to_string(columns);
+  for (int64_t step : steps)
+    text += "_" + (step < 0 ? "x" : std::to_string(step));
+  text += accumulates ? "_add" : "";
+  text += decay == Decay::Rows ? "_fades" : decay == Decay::Columns ? "_fadescolumns" : "";
+  text += once ? "once" : "";
+  text += (exclusive ? "_before" : std::string()) + (reverse ? "_up" : "");
+  for (const FetchShape &fetch : fetches)
+    text += fetch.name();
+  return text;
+}
+
+namespace {
+/// Emits the body of a scan's function.
+struct ScanBody {
+  Emit &emit;
+  const ScanShape &shape;
+  std::array<Value, ScanShape::NumOperands> pointers, steps;
+  SmallVector<FetchPlace, 2> fetches = {};
+
+  void run();
+
+private:
+  using Block = SmallVector<Value>; ///< rows of vectors of S
+
+  void strip(Value column, int64_t vectors);
+  void block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first);
+  Block step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first);
+  void fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature);
+
+  Value place(ScanShape::Operand of, Value row, Value column) {
+    return emit.offset(pointers[of], emit.add(emit.mul(row, steps[of]), column), emit.getF32Type());
+  }
+  Value vectorAt(ScanShape::Operand of, Value row, Value column, int64_t vector) {
+    return emit.load(place(of, row, emit.add(column, vector * emit.lanes())), emit.floats());
+  }
+  Value numberAt(ScanShape::Operand of, Value row, Value column, int64_t number) {
+    return emit.splat(emit.load(place(of, row, emit.add(column, number)), emit.getF32Type()));
+  }
+};
+} // namespace
+
+/// S times the decay of row t, plus what is `added` unless that is empty.
+void ScanBody::fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature) {
+  SmallVector<Value, blockVectors> ofColumns;
+  if (shape.decay == ScanShape::Decay::Columns)
+    for (int64_t j = 0; j < vectors; ++j)
+      ofColumns.push_back(vectorAt(ScanShape::G, t, column, j));
+  Value ofRow;
+  for (auto [at, sum] : llvm::enumerate(state)) {
+    int64_t row = static_cast<int64_t>(at) / vectors, vector = static_cast<int64_t>(at) % vectors;
+    if (ofColumns.empty() && vector == 0)
+      ofRow = numberAt(ScanShape::G, t, feature, row);
+    Value factor = ofColumns.empty() ? ofRow : ofColumns[vector];
+    sum = added.empty() ? arith::MulFOp::create(emit, sum, factor).getResult() : LLVM::FMAOp::create(emit, sum, factor, added[at]).getResult();
+  }
+}
+
+/// S behind row t, whose result is stored.
+ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first) {
+  Block state(before);
+  SmallVector<Value, blockVectors> v, sums;
+  for (int64_t j = 0; j < vectors; ++j) {
+    v.push_back(vectorAt(ScanShape::V, t, column, j));
+    bool begins = first && !shape.accumulates;
+    sums.push_back(begins ? emit.splat(0.0) : vectorAt(first ? ScanShape::Acc : ScanShape::Result, t, column, j));
+  }
+  auto read = [&](int64_t row) {
+    Value a = numberAt(ScanShape::A, t, feature, row);
+    for (int64_t j = 0; j < vectors; ++j)
+      sums[j] = LLVM::FMAOp::create(emit, a, state[row * vectors + j], sums[j]);
+  };
+  bool fades = shape.decay != ScanShape::Decay::None && !shape.once;
+  // A product that S decays for is added as S is multiplied.
+  bool together = fades && !shape.reverse && !shape.exclusive;
+  if (fades && !shape.reverse && !together)
+    fade(state, {}, t, column, vectors, feature);
+  if (together) {
+    SmallVector<Value> added;
+    for (int64_t row = 0; row < rows; ++row)
+      for (Value b = numberAt(ScanShape::B, t, feature, row); Value each : v)
+        added.push_back(arith::MulFOp::create(emit, b, each));
+    fade(state, added, t, column, vectors, feature);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    if (shape.exclusive)
+      read(row);
+    if (!together) {
+      Value b = numberAt(ScanShape::B, t, feature, row);
+      for (int64_t j = 0; j < vectors; ++j)
+        state[row * vectors + j] = LLVM::FMAOp::create(emit, b, v[j], state[row * vectors + j]);
+    }
+    if (!shape.exclusive)
+      read(row);
+  }
+  for (int64_t j = 0; j < vectors; ++j)
+    emit.store(sums[j], place(ScanShape::Result, t, emit.add(column, j * emit.lanes())));
+  if (fades && shape.reverse)
+    fade(state, {}, t, column, vectors, feature);
+  return state;
+}
+
+void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first) {
+  Block carried;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t j = 0; j < vectors; ++j)
+      carried.push_back(vectorAt(ScanShape::State, emit.add(feature, row), column, j));
+  if (shape.once)
+    fade(carried, {}, emit.constant(0), column, vectors, feature);
+  std::optional<BlockFetch> fetch;
+  if (!fetches.empty()) {
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.rows, pointers[ScanShape::Result]);
+    llvm::append_range(carried, fetch->start());
+  }
+  int64_t count = rows * vectors;
+  carried = emit.loop(emit.constant(0), emit.constant(shape.rows), 1, carried, [&](Value step, ValueRange before) {
+    Value t = shape.reverse ? emit.sub(emit.constant(shape.rows - 1), step) : step;
+    Block next = this->step(SmallVector<Value>(before.take_front(count)), t, column, vectors, feature, rows, first);
+    if (fetch)
+      llvm::append_range(next, fetch->emitStep(emit, step, before.drop_front(count)));
+    return next;
+  });
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t j = 0; j < vectors; ++j)
+      emit.store(carried[row * vectors + j], place(ScanShape::Next, emit.add(feature, row), emit.add(column, j * emit.lanes())));
+}
+
+void ScanBody::strip(Value column, int64_t vectors) {
+  int64_t height = std::min(blockRows(emit.isa), shape.features), whole = shape.features / height, rest = shape.features % height;
+  int64_t blocks = whole + (rest != 0);
+  Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(blockVectors * emit.lanes())), emit.constant(blocks));
+  block(column, vectors, emit.constant(0), height, before, /*first=*/true);
+  emit.loop(emit.constant(1), emit.constant(whole), 1, [&](Value number) {
+    block(column, vectors, emit.mul(number, height), height, emit.add(before, number), /*first=*/false);
+  });
+  if (rest)
+    block(column, vectors, emit.constant(whole * height), rest, emit.add(before, whole), /*first=*/false);
+}
+
+void ScanBody::run() {
+  int64_t wide = blockVectors * emit.lanes(), vectors = llvm::divideCeil(shape.columns, emit.lanes()), whole = vectors / blockVectors;
+  emit.loop(emit.constant(0), emit.constant(whole * wide), wide, [&](Value column) { strip(column, blockVectors); });
+  if (vectors % blockVectors)
+    strip(emit.constant(whole * wide), vectors % blockVectors);
+}
+
+/// The function for a shape, made at its first use.
+static LLVM::LLVMFuncOp scanFunction(KernelState &state, const ScanShape &shape) {
+  std::string name = variantName(shape.name(), state.emit.isa.name);
+  if (auto known = state.module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  Emit emit(state.emit.getLoc(), OpBuilder(state.module.getContext()), state.emit.isa);
+  Type pointer = emit.pointerType(), i64 = emit.getI64Type();
+  SmallVector<Type> arguments(ScanShape::NumOperands, pointer);
+  arguments.append(ScanShape::NumOperands, i64);
+  for (size_t i = 0; i < shape.fetches.size(); ++i)
+    arguments.append({pointer, i64, i64});
+  LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
+  op.setLinkage(LLVM::Linkage::Internal);
+  op.setNoInline(true);
+  Block &block = op.getBody().front();
+  emit.setInsertionPointToStart(&block);
+  ScanBody body{emit, shape, {}, {}};
+  for (unsigned operand = 0; operand < ScanShape::NumOperands; ++operand) {
+    body.pointers[operand] = block.getArgument(operand);
+    int64_t known = shape.steps[operand];
+    body.steps[operand] = known < 0 ? Value(block.getArgument(ScanShape::NumOperands + operand)) : emit.constant(known);
+  }
+  for (unsigned at = 2 * ScanShape::NumOperands; at < block.getNumArguments(); at += 3)
+    body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
+  body.run();
+  LLVM::ReturnOp::create(emit, ValueRange());
+  return op;
+}
+
+void cpu::emitScan(KernelState &state, tile::ScanOp scan) {
+  Emit &emit = state.emit;
+  auto row = [&](Value tile) { return state.require(tile, Order::Row); };
+  Buffer a = row(scan.getA()), b = row(scan.getB()), v = row(scan.getV()), before = row(scan.getState());
+  bool accumulates = splatValue(scan.getAcc()) != 0.0;
+  Buffer acc = accumulates ? row(scan.getAcc()) : Buffer(), decay = scan.getDecay() ? row(scan.getDecay()) : Buffer();
+  Buffer next = state.destination(scan.getNext(), Order::Row), result = state.destination(scan.getResult(), Order::Row);
+  std::array<Buffer, ScanShape::NumOperands> buffers{a, b, v, decay.pointer ? decay : b, before, next, accumulates ? acc : result, result};
+  ScanShape shape{scan.getRows(), scan.getFeatures(), scan.getColumns(), {}, accumulates,
+                  !scan.getDecay()        ? ScanShape::Decay::None
+                  : scan.getDecayColumns() ? ScanShape::Decay::Columns
+                                           : ScanShape::Decay::Rows,
+                  scan.decaysOnce(), scan.getExclusive(), scan.getReverse()};
+  SmallVector<Value> arguments;
+  for (Buffer buffer : buffers)
+    arguments.push_back(buffer.pointer);
+  for (auto [buffer, step] : llvm::zip_equal(buffers, shape.steps)) {
+    arguments.push_back(buffer.stride);
+    step = Emit::known(buffer.stride).value_or(-1);
+  }
+  for (Operation *access : state.fetches.lookup(scan)) {
+    FetchPlace fetched = fetchPlace(state, scan, access, result.pointer);
+    shape.fetches.push_back(nextShape(access));
+    arguments.append({fetched.base, fetched.rowBytes, fetched.first});
+  }
+  LLVM::CallOp::create(emit, scanFunction(state, shape), arguments);
+}

@@ -1,0 +1,233 @@
+//===- Scan.cpp - Causal products token by token ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What rows x read of the products y_j z_jᵀ of the rows up to them and of a state before the tile:
+//
+//   o_i = Sᵀ x_i + Σ_{j ≤ i} ⟨x_i, y_j⟩ z_j          S' = S + Σ_j y_j z_jᵀ
+//
+// without the weights of a tile's pairs (tile.scan): each row is added to the state before the next one reads it. `reverse`: of the rows from them on.
+//
+// Where the state decays, by 2^(g_t) at row t, rows are taken as what is left of them at the tile's end, y_j 2^(d_j) with d_j the sum of g behind j, and
+// readers make up for it, x_i 2^(−d_i): the state then decays once, by all of g. Both are numbers of f32 unless something decays to less than 2^−60 over the
+// tile, where it does so row by row. In reverse d is the sum from the tile's beginning on.
+//
+//===----------------------------------------------------------------------===//
+#include "BlockPairs.h"
+#include "LogSource.h"
+#include "Terms.h"
+#include "UsualDecay.h"
+
+#include "attune/Tile/Units.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Scan : Term {
+  explicit Scan(terms::ScanForm form) : form(form) {}
+
+  StringRef name() const override { return "scan"; }
+  void printParameters(raw_ostream &os) const override {
+    SmallVector<StringRef, 3> flags;
+    if (form.reverse)
+      flags.push_back("reverse");
+    if (form.exclusive)
+      flags.push_back("exclusive");
+    if (decays())
+      flags.push_back(ofColumns() ? "columns decay" : "rows decay");
+    if (!flags.empty())
+      llvm::interleaveComma(flags, os << " {"), os << '}';
+  }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return decays() && operand >= firstExponent() ? Representation::Log : Representation::Plain;
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Rows rows{operands[0]->tiles(site, f32), operands[1]->tiles(site, f32), operands[2]->tiles(site, f32)};
+    SmallVector<Value, 3> state = operands[3]->tiles(site), sums;
+    if (form.accumulates)
+      sums = operands[4]->tiles(site, f32);
+    for (Value z : rows.z)
+      if (!form.accumulates)
+        sums.push_back(tiles.constant(tiles.shape(z), 0));
+    if (!decays())
+      return scanned(tiles, rows, sums, state, {});
+    auto exponents = [&](unsigned which) { return operands[firstExponent() + which]->tile(site); };
+    return fading(tiles, rows, sums, state, {exponents(0), exponents(1), exponents(2)});
+  }
+
+private:
+  using Tiles = SmallVector<Value, 3>;
+  struct Rows {
+    Tiles x, y, z; ///< [T, p] each, [T, p] each, [T, w] each
+  };
+  /// Exponents.
+  struct Decay {
+    Value rest; ///< [T], or of each row or column of the state [T, c]
+    Value all;  ///< [c]
+    Value own;  ///< as `rest`
+  };
+
+  unsigned firstExponent() const { return form.accumulates ? 5 : 4; }
+  bool decays() const { return form.decay != terms::ScanForm::Decay::None; }
+  bool ofColumns() const { return form.decay == terms::ScanForm::Decay::Columns; }
+
+  /// The result of each z, and what each state is then.
+  Tiles scanned(TileBuilder &tiles, const Rows &rows, Tiles sums, Tiles state, Value factors) const {
+    for (auto [j, z] : llvm::enumerate(rows.z))
+      for (size_t i = 0; i < rows.x.size(); ++i) {
+        Value &before = state[i * rows.z.size() + j];
+        auto scan = tile::ScanOp::create(tiles.builder, tiles.loc, sums[j].getType(), before.getType(), rows.x[i], rows.y[i], z, before, sums[j], factors,
+                                         factors && ofColumns(), form.exclusive, form.reverse);
+        sums[j] = scan.getResult(), before = scan.getNext();
+      }
+    llvm::append_range(sums, state);
+    return sums;
+  }
+
+  /// At once, with all rows as what is left of them where the tile ends, a state that decays once, and readers that make up for it, unless something decays
+  /// to less over the tile than a factor may be: then at each row. Operands of the usual way are made before it is chosen, as scans share them.
+  Tiles fading(TileBuilder &tiles, const Rows &rows, const Tiles &sums, const Tiles &state, const Decay &decay) const {
+    Value down = tiles.exp2(decay.rest), up = tiles.exp2(tiles.minus(tiles.constant(tiles.shape(decay.rest), 0), decay.rest)), all = tiles.exp2(decay.all);
+    Rows scaled(rows);
+    for (Value &x : ofColumns() ? scaled.z : scaled.y)
+      x = tile::rescaled(tiles, x, down);
+    for (size_t i = 0; !ofColumns() && i < rows.x.size(); ++i)
+      scaled.x[i] = tile::rescaled(tiles, rows.x[i], up);
+    size_t results = sums.size();
+    Tiles carried(sums);
+    llvm::append_range(carried, state);
+    auto stateOf = [&](const Tiles &before) { return Tiles(ArrayRef(before).drop_front(results)); };
+    auto atOnce = [&](TileBuilder &inner, Tiles before) {
+      if (!ofColumns())
+        return scanned(inner, scaled, sums, stateOf(before), all);
+      Tiles none = llvm::map_to_vector<3>(sums, [&](Value sum) { return inner.constant(inner.shape(sum), 0); });
+      Tiles next = scanned(inner, scaled, none, stateOf(before), all);
+      for (size_t j = 0; j < results; ++j) {
+        Value read = tile::rescaled(inner, next[j], up);
+        next[j] = form.accumulates ? inner.plus(sums[j], read) : read;
+      }
+      return next;
+    };
+    auto rowByRow = [&](TileBuilder &inner, Tiles before) {
+      Value like = (ofColumns() ? rows.z : rows.y).front();
+      return scanned(inner, rows, sums, stateOf(before), tile::repeated(inner, inner.exp2(decay.own), inner.shape(like)));
+    };
+    return terms::usuallyAtOnce(tiles, decay.rest, carried, atOnce, rowByRow, tile::SequentialAttr::get(tiles.builder.getContext()));
+  }
+
+  terms::ScanForm form;
+};
+
+struct OnesOfRows : Term {
+  StringRef name() const override { return "ones_of_rows"; }
+  AxisSet ownAxes() const override { return setOf(Axis::Key); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override { return {site.tiles().constant({site[Axis::Key].count, 1}, 1)}; }
+};
+
+struct AsRow : Term {
+  StringRef name() const override { return "as_row"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site);                                                              // [m]
+    return {tiles.expand(x, 0, {1, tiles.shape(x)[0]})};
+  }
+};
+
+struct OfRow : Term {
+  StringRef name() const override { return "of_row"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    return {site.tiles().reduceAdd(operands[0]->tile(site), 0)};                                    // [m] of [1, m]
+  }
+};
+
+/// Sums over the rows up to each row, or from it on, and over all of them.
+struct RunningSums : Term {
+  explicit RunningSums(bool reverse) : reverse(reverse) {}
+
+  StringRef name() const override { return "running_sums"; }
+  void printParameters(raw_ostream &os) const override { os << (reverse ? " {reverse}" : ""); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> running, total;
+    Value w = operands.size() > 2 ? operands[2]->tile(site) : Value();                              // [T]
+    for (auto [x, before] : llvm::zip_equal(operands[0]->tiles(site, tiles.builder.getF32Type()), operands[1]->tiles(site))) { // [T, m], [m]
+      SmallVector<int64_t> shape(tiles.shape(x));
+      Value rows = w ? tiles.times(x, tiles.expand(w, 1, shape)) : x;
+      Value own = tiles.exactDot(terms::upToRow(site, shape[0]), rows, tiles.constant(shape, 0), /*transposeA=*/reverse);
+      running.push_back(tiles.plus(own, tiles.expand(before, 0, shape)));                           // [T, m]
+      total.push_back(tiles.plus(before, tiles.reduceAdd(rows, 0)));                                // [m]
+    }
+    llvm::append_range(running, total);
+    return running;
+  }
+
+  bool reverse;
+};
+
+struct ReadersInUnit : Term {
+  StringRef name() const override { return "readers_in_unit"; }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return operand == 0 ? Representation::Log : operand == 1 ? Representation::Scaled : Representation::Plain;
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    kernel::LogFeatures q = logFeatures(operands[0], site);                                         // [T, m]
+    Value unit = operands[1]->read(site).tiles[0], c = operands[2]->tile(site);                     // [m], [T]
+    ArrayRef<int64_t> shape = tiles.shape(q.exponents);
+    return {q.at(tiles, tiles.minus(tiles.plus(q.exponents, tiles.expand(unit, 0, shape)), tiles.expand(c, 1, shape)))};
+  }
+};
+
+struct InUnits : Term {
+  StringRef name() const override { return "in_units"; }
+  Representation gives(Sources) const override { return Representation::Scaled; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    SmallVector<Value, 3> all;
+    for (const Source &operand : operands)
+      llvm::append_range(all, operand->tiles(site));
+    return all;
+  }
+};
+
+/// What the operands are, all tiles of all of them, is carried to the next step. Of a scan that decays nobody knows the span of some steps: where a sequence
+/// is split, it is that of the weights' form (Regions/ChunkedRegion.cpp).
+struct CarriedOn : StreamedTerm {
+  CarriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) : shapes(std::move(shapes)), decays(decays) {}
+
+  StringRef name() const override { return "carried_on"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override {
+    if (decays)
+      return tile::SequentialAttr::get(context);
+    return tile::SumAttr::get(context);
+  }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return shapes; }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange) const override {
+    SmallVector<Value> next;
+    for (const Source &operand : operands)
+      llvm::append_range(next, operand->tiles(site));
+    return next;
+  }
+
+  SmallVector<SmallVector<int64_t>> shapes;
+  bool decays;
+};
+} // namespace
+
+terms::TermPtr terms::scan(ScanForm form) { return std::make_unique<Scan>(form); }
+terms::TermPtr terms::onesOfRows() { return std::make_unique<OnesOfRows>(); }
+terms::TermPtr terms::asRow() { return std::make_unique<AsRow>(); }
+terms::TermPtr terms::ofRow() { return std::make_unique<OfRow>(); }
+terms::TermPtr terms::readersInUnit() { return std::make_unique<ReadersInUnit>(); }
+terms::TermPtr terms::inUnits() { return std::make_unique<InUnits>(); }
+terms::TermPtr terms::runningSums(bool reverse) { return std::make_unique<RunningSums>(reverse); }
+terms::StreamedPtr terms::carriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) {
+  return std::make_unique<CarriedOn>(std::move(shapes), decays);
+}
