@@ -89,7 +89,7 @@ struct PlusWeighed : Term {
     TileBuilder &tiles = site.tiles();
     Value w = operands[2]->tile(site);                                                              // [T]
     SmallVector<Value, 3> sums = operands[0]->tiles(site);                                          // [T, m] each
-    for (auto [sum, y] : llvm::zip_equal(sums, operands[1]->tiles(site)))
+    for (auto [sum, y] : llvm::zip_equal(sums, operands[1]->tiles(site, tiles.builder.getF32Type())))
       sum = tiles.plus(sum, tiles.times(y, tiles.expand(w, 1, tiles.shape(y))));
     return sums;
   }

@@ -17,7 +17,6 @@
 // tile, where it does so row by row. In reverse d is the sum from the tile's beginning on.
 //
 //===----------------------------------------------------------------------===//
-#include "BlockPairs.h"
 #include "LogSource.h"
 #include "Terms.h"
 #include "UsualDecay.h"
@@ -132,44 +131,32 @@ struct OnesOfRows : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override { return {site.tiles().constant({site[Axis::Key].count, 1}, 1)}; }
 };
 
-struct AsRow : Term {
-  StringRef name() const override { return "as_row"; }
+/// Numbers [m] as a tile of one row, or of one column.
+struct AsTile : Term {
+  explicit AsTile(bool isRow) : isRow(isRow) {}
+
+  StringRef name() const override { return isRow ? "as_row" : "as_column"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site);                                                              // [m]
-    return {tiles.expand(x, 0, {1, tiles.shape(x)[0]})};
+    SmallVector<Value, 3> all = operands[0]->tiles(site, tiles.builder.getF32Type());
+    for (Value &x : all) {
+      int64_t count = tiles.shape(x)[0];
+      x = isRow ? tiles.expand(x, 0, {1, count}) : tiles.expand(x, 1, {count, 1});
+    }
+    return all;
   }
+
+  bool isRow;
 };
 
 struct OfRow : Term {
   StringRef name() const override { return "of_row"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    return {site.tiles().reduceAdd(operands[0]->tile(site), 0)};                                    // [m] of [1, m]
+    SmallVector<Value, 3> all = operands[0]->tiles(site);                                           // [1, m] each
+    for (Value &x : all)
+      x = site.tiles().reduceAdd(x, 0);                                                             // [m]
+    return all;
   }
-};
-
-/// Sums over the rows up to each row, or from it on, and over all of them.
-struct RunningSums : Term {
-  explicit RunningSums(bool reverse) : reverse(reverse) {}
-
-  StringRef name() const override { return "running_sums"; }
-  void printParameters(raw_ostream &os) const override { os << (reverse ? " {reverse}" : ""); }
-  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    TileBuilder &tiles = site.tiles();
-    SmallVector<Value, 3> running, total;
-    Value w = operands.size() > 2 ? operands[2]->tile(site) : Value();                              // [T]
-    for (auto [x, before] : llvm::zip_equal(operands[0]->tiles(site, tiles.builder.getF32Type()), operands[1]->tiles(site))) { // [T, m], [m]
-      SmallVector<int64_t> shape(tiles.shape(x));
-      Value rows = w ? tiles.times(x, tiles.expand(w, 1, shape)) : x;
-      Value own = tiles.exactDot(terms::upToRow(site, shape[0]), rows, tiles.constant(shape, 0), /*transposeA=*/reverse);
-      running.push_back(tiles.plus(own, tiles.expand(before, 0, shape)));                           // [T, m]
-      total.push_back(tiles.plus(before, tiles.reduceAdd(rows, 0)));                                // [m]
-    }
-    llvm::append_range(running, total);
-    return running;
-  }
-
-  bool reverse;
 };
 
 struct ReadersInUnit : Term {
@@ -223,11 +210,11 @@ struct CarriedOn : StreamedTerm {
 
 terms::TermPtr terms::scan(ScanForm form) { return std::make_unique<Scan>(form); }
 terms::TermPtr terms::onesOfRows() { return std::make_unique<OnesOfRows>(); }
-terms::TermPtr terms::asRow() { return std::make_unique<AsRow>(); }
+terms::TermPtr terms::asRow() { return std::make_unique<AsTile>(/*isRow=*/true); }
+terms::TermPtr terms::asColumn() { return std::make_unique<AsTile>(/*isRow=*/false); }
 terms::TermPtr terms::ofRow() { return std::make_unique<OfRow>(); }
 terms::TermPtr terms::readersInUnit() { return std::make_unique<ReadersInUnit>(); }
 terms::TermPtr terms::inUnits() { return std::make_unique<InUnits>(); }
-terms::TermPtr terms::runningSums(bool reverse) { return std::make_unique<RunningSums>(reverse); }
 terms::StreamedPtr terms::carriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) {
   return std::make_unique<CarriedOn>(std::move(shapes), decays);
 }

@@ -234,12 +234,11 @@ struct ScanForm {
 /// all x_i, then what each state is behind the tile. Where it decays, (x, y, z, S, d, D, g) of one tile each: exponents of what each row of y or z has decayed
 /// by at the tile's end, or in reverse since its beginning, of what the state has over the tile, and of what it has at each row.
 TermPtr scan(ScanForm form);
-/// (x, s[, w]) of tiles [T, m] and [m]: s + Σ_{i ≤ t} w_i x_i of each row, or of i ≥ t in reverse, then s + Σ_i w_i x_i; without w all are 1.
-TermPtr runningSums(bool reverse);
 /// 1 of each key, [T, 1].
 TermPtr onesOfRows();
-/// (x [m]): x as [1, m]; and the other way round.
+/// (x [m]) of each tile: x as [1, m], or as [m, 1]; and [1, m] as [m].
 TermPtr asRow();
+TermPtr asColumn();
 TermPtr ofRow();
 /// (Lq, state in units 2^M, c): 2^(Lq + M − c), what reads the state in units 2^c of each row.
 TermPtr readersInUnit();

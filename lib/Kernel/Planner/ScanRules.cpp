@@ -79,17 +79,14 @@ Source kernel::scanOf(ScanForm form, SmallVector<Source> operands, Value decay, 
   return term(terms::scan(form), std::move(operands));
 }
 
-Source kernel::runningSumsOf(ScanForm form, Source x, Source s, Source w, Value decay, RegionDraft &draft, const Place &keys, int64_t features) {
-  if (!decay) {
-    SmallVector<Source> operands{std::move(x), std::move(s)};
-    if (w)
-      operands.push_back(std::move(w));
-    return term(terms::runningSums(form.reverse), operands);
-  }
-  // What decays goes through a state of one row.
-  Source ones = term(terms::onesOfRows(), {}), rows = w ? term(terms::times(), {std::move(x), std::move(w)}) : std::move(x);
-  Source scan = scanOf(form, {ones, ones, rows, term(terms::asRow(), {std::move(s)})}, decay, draft, keys, ScanForm::Decay::Columns, features);
-  return term(terms::blocks(), {tilesFrom(scan, 0, 1), term(terms::ofRow(), {tilesFrom(scan, 1, 1)})});
+Source kernel::runningSumsOf(ScanForm form, Source x, Source s, Source w, const KeySums &sums, RegionDraft &draft, const Place &keys) {
+  // Through a state of one row, which ones read.
+  SmallVector<int64_t, 2> widths = featureWidths(sums.features);
+  unsigned blocks = widths.size();
+  Source ones = term(terms::onesOfRows(), {}), times = w ? term(terms::asColumn(), {std::move(w)}) : ones;
+  Source scan = scanOf(form, {ones, times, std::move(x), term(terms::asRow(), {std::move(s)})}, sums.decay, draft, keys, ScanForm::Decay::Columns,
+                       widths[0]);
+  return term(terms::blocks(), {tilesFrom(scan, 0, blocks), term(terms::ofRow(), {tilesFrom(scan, blocks, blocks)})});
 }
 
 namespace {
@@ -139,7 +136,7 @@ KernelRegion kernel::scannedQueriesRegion(RegionDraft &draft, attn::CausalReadou
   bool exclusive = static_cast<bool>(shares);
   Source running, before;
   if (chunk.divides) {
-    running = runningSumsOf({.exclusive = exclusive}, chunk.b, tilesFrom(state, blocks, blocks), nullptr, op.getDecay(), draft, keys, carries.widths[0]);
+    running = runningSumsOf({.exclusive = exclusive}, chunk.b, tilesFrom(state, blocks, blocks), nullptr, KeySums(op), draft, keys);
     before = tilesFrom(running, 0, blocks);
   }
   if (op.getGuard())
@@ -192,8 +189,7 @@ KernelRegion kernel::scannedKeysRegion(RegionDraft &draft, attn::CausalReadoutGr
   Source running;
   bool exclusive = static_cast<bool>(shares);
   if (chunk.divides)
-    running = runningSumsOf({.reverse = true, .exclusive = exclusive}, chunk.a, tilesFrom(state, 2 * blocks, blocks), chunk.w, op.getDecay(), draft, keys,
-                            carries.widths[0]);
+    running = runningSumsOf({.reverse = true, .exclusive = exclusive}, chunk.a, tilesFrom(state, 2 * blocks, blocks), chunk.w, KeySums(op), draft, keys);
   SmallVector<Source> ofKeys{chunk.v, chunk.u, chunk.a, tilesFrom(state, blocks, blocks)};
   if (running)
     ofKeys.push_back(tilesFrom(running, 0, blocks));

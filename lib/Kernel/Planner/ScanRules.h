@@ -46,8 +46,8 @@ fusion::Source scanOf(terms::ScanForm form, llvm::SmallVector<fusion::Source> op
 
 /// Running sums of rows x on a sum s before them, each w_t times if there is such a factor, of blocks of features: the sums at each row, then behind all
 /// rows. What decays has one block. `form`: in reverse, or without the own row where the keys decay.
-fusion::Source runningSumsOf(terms::ScanForm form, fusion::Source x, fusion::Source s, fusion::Source w, mlir::Value decay, RegionDraft &draft, const Place &keys,
-                             int64_t features);
+fusion::Source runningSumsOf(terms::ScanForm form, fusion::Source x, fusion::Source s, fusion::Source w, const KeySums &sums, RegionDraft &draft,
+                             const Place &keys);
 
 /// The passes over queries and over keys of a causal readout's gradient whose rows are scanned.
 fusion::KernelRegion scannedQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,

@@ -59,7 +59,7 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
                        widths[0]);
   Source result = tilesFrom(scan, 0, 1), running;
   if (divides) {
-    running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums.decay, draft, keys, widths[0]);
+    running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums, draft, keys);
     result = term(terms::blocks(), {result, term(terms::rowProducts(), {a, tilesFrom(running, 0, blocks)})});
   }
   draft.define(op, result, divides ? 2 : 1);

@@ -97,10 +97,7 @@ StepForm LogChunk::steadyStep() const {
 StepForm LogChunk::scannedStep() const {
   Source b = term(terms::inUnit(), {key, state}), a = term(terms::readersInUnit(), {query, state, least});
   Source scan = term(terms::scan({}), {a, b, value, term(terms::inTheirUnits({2}), {state})});
-  SmallVector<Source> weighed{b, term(terms::inTheirUnits({1}), {state})};
-  if (shares)
-    weighed.push_back(shares);
-  Source running = term(terms::runningSums(/*reverse=*/false), weighed);
+  Source running = runningSumsOf({}, b, term(terms::inTheirUnits({1}), {state}), shares, sums, draft, chunks.keys());
   Source denominator = term(terms::rowProducts(), {a, tilesFrom(running, 0, 1)});
   draft.define(op, term(terms::inUnits(), {least, denominator, tilesFrom(scan, 0, 1)}), 3);
   return {terms::carriedOn({{features}, {features, sums.width()}}, /*decays=*/false), {tilesFrom(running, 1, 1), tilesFrom(scan, 1, 1)},

@@ -185,7 +185,8 @@ void cpu::assignFetches(KernelState &state, Block &body) {
       fetchers.push_back({dot, dot.getK(), double(dot.getM()) * double(dot.getN())});
   auto addScans = [&](Block &block) {
     for (auto scan : block.getOps<tile::ScanOp>())
-      fetchers.push_back({scan, scan.getRows(), double(scan.getFeatures()) * double(scan.getColumns())});
+      if (scan.getFeatures() > 1) // a running sum has no blocks to speak of
+        fetchers.push_back({scan, scan.getRows(), double(scan.getFeatures()) * double(scan.getColumns())});
   };
   addScans(body);
   for (auto way : body.getOps<tile::LoopOp>())

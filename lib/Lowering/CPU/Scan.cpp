@@ -15,15 +15,11 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
 
-/// Vectors of a row of a block: with one, each number of a and b would be read for one multiply-add.
-static constexpr int64_t blockVectors = 2;
-/// Rows of a block: half of the registers hold it, so that a row of v and of the result, and numbers of a and b, have theirs. More rows
-/// are longer chains of sums of a row's result.
-static int64_t blockRows(const Isa &isa) { return isa.lanes / blockVectors; }
-
-int64_t cpu::blocksOfScan(tile::ScanOp scan, const Isa &isa) {
-  return llvm::divideCeil(scan.getColumns(), blockVectors * isa.lanes) * llvm::divideCeil(scan.getFeatures(), blockRows(isa));
-}
+/// Half of the registers hold a block, so that a row of v and of the result, and numbers of a and b, have theirs.
+static int64_t blockSize(const Isa &isa) { return isa.lanes; }
+/// Vectors of a row of a block: with one, each number of a and b would be read for one multiply-add, and more of them leave fewer rows, whose result is read
+/// and written once a block. Of few features there are more: what they add up to is a chain from row to row.
+static int64_t blockVectors(const Isa &isa, int64_t features) { return std::max<int64_t>(2, blockSize(isa) / std::max<int64_t>(features, 2)); }
 
 std::string ScanShape::name() const {
   std::string text = "scan_" + std::to_string(rows) + "x" + std::to_string(features) + "x" + std::to_string(columns);
@@ -49,6 +45,7 @@ struct ScanBody {
   void run();
 
 private:
+  int64_t wide() const { return blockVectors(emit.isa, shape.features); } ///< vectors of a block
   using Block = SmallVector<Value>; ///< rows of vectors of S
 
   void strip(Value column, int64_t vectors);
@@ -70,7 +67,7 @@ private:
 
 /// S times the decay of row t, plus what is `added` unless that is empty.
 void ScanBody::fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature) {
-  SmallVector<Value, blockVectors> ofColumns;
+  SmallVector<Value, 4> ofColumns;
   if (shape.decay == ScanShape::Decay::Columns)
     for (int64_t j = 0; j < vectors; ++j)
       ofColumns.push_back(vectorAt(ScanShape::G, t, column, j));
@@ -87,7 +84,7 @@ void ScanBody::fade(Block &state, ArrayRef<Value> added, Value t, Value column, 
 /// S behind row t, whose result is stored.
 ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first) {
   Block state(before);
-  SmallVector<Value, blockVectors> v, sums;
+  SmallVector<Value, 4> v, sums;
   for (int64_t j = 0; j < vectors; ++j) {
     v.push_back(vectorAt(ScanShape::V, t, column, j));
     bool begins = first && !shape.accumulates;
@@ -154,9 +151,9 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
 }
 
 void ScanBody::strip(Value column, int64_t vectors) {
-  int64_t height = std::min(blockRows(emit.isa), shape.features), whole = shape.features / height, rest = shape.features % height;
+  int64_t height = std::min(blockSize(emit.isa) / wide(), shape.features), whole = shape.features / height, rest = shape.features % height;
   int64_t blocks = whole + (rest != 0);
-  Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(blockVectors * emit.lanes())), emit.constant(blocks));
+  Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())), emit.constant(blocks));
   block(column, vectors, emit.constant(0), height, before, /*first=*/true);
   emit.loop(emit.constant(1), emit.constant(whole), 1, [&](Value number) {
     block(column, vectors, emit.mul(number, height), height, emit.add(before, number), /*first=*/false);
@@ -166,10 +163,10 @@ void ScanBody::strip(Value column, int64_t vectors) {
 }
 
 void ScanBody::run() {
-  int64_t wide = blockVectors * emit.lanes(), vectors = llvm::divideCeil(shape.columns, emit.lanes()), whole = vectors / blockVectors;
-  emit.loop(emit.constant(0), emit.constant(whole * wide), wide, [&](Value column) { strip(column, blockVectors); });
-  if (vectors % blockVectors)
-    strip(emit.constant(whole * wide), vectors % blockVectors);
+  int64_t most = wide(), vectors = llvm::divideCeil(shape.columns, emit.lanes()), whole = vectors / most, width = most * emit.lanes();
+  emit.loop(emit.constant(0), emit.constant(whole * width), width, [&](Value column) { strip(column, most); });
+  if (vectors % most)
+    strip(emit.constant(whole * width), vectors % most);
 }
 
 /// The function for a shape, made at its first use.

@@ -38,9 +38,6 @@ struct ScanShape {
   std::string name() const;
 };
 
-/// Blocks of the state that a scan goes through, each of which may fetch a line a row.
-int64_t blocksOfScan(tile::ScanOp scan, const Isa &isa);
-
 } // namespace attune::cpu
 
 #endif // ATTUNE_LOWERING_CPU_SCAN_H
