@@ -34,8 +34,12 @@ static Value spansMore(TileBuilder &tiles, Value since) {
   return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
 }
 
+SmallVector<Value, 3> terms::eitherWay(TileBuilder &tiles, Value rare, SmallVector<Value, 3> begin, DecayWay usual, DecayWay always,
+                                        tile::CarryAttrInterface carry) {
+  return branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), begin, usual, carry), always, carry);
+}
+
 SmallVector<Value, 3> terms::usuallyAtOnce(TileBuilder &tiles, Value since, SmallVector<Value, 3> begin, DecayWay usual, DecayWay always,
                                               tile::CarryAttrInterface carry) {
-  Value rare = spansMore(tiles, since);
-  return branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), begin, usual, carry), always, carry);
+  return eitherWay(tiles, spansMore(tiles, since), std::move(begin), usual, always, carry);
 }

@@ -4,7 +4,8 @@
 // RUN: attn-opt %s -split-input-file '-attn-select-rewrites=device=x86-64-avx512 threads=1' | FileCheck %s --check-prefix=ONE
 
 // What a law builds is offered to the laws that have not spoken of the op that it is built of: the chunks of a group of heads
-// can be cut into parts, so that one state for seven query heads does not leave a core idle.
+// can be cut into parts, so that one state for seven query heads does not leave a core idle. In rows of 128 channels adding the keys to a
+// state of each query head takes more than the pairs of a group's chunks do.
 
 // CHECK: Remark="{{.*}}, by linearize: grouped, map: {{[a-z]*}}, keys grouped: split; state {{.*}}; chunked {{.*}}"
 // CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
@@ -16,8 +17,8 @@
 // ONE-LABEL:  func.func @groups(
 // ONE:          attn.causal_readout {{.*}} {execution = #attn.execution<grouped = true>}
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
-!q = tensor<1x7x1024x64xf32>
-!k = tensor<1x1x1024x64xf32>
+!q = tensor<1x7x1024x128xf32>
+!k = tensor<1x1x1024x128xf32>
 func.func @groups(%q: !q, %k: !k, %v: !k) -> !q {
   %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>} : !q, !k, !k -> !q
   return %o : !q

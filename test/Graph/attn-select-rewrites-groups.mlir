@@ -2,21 +2,23 @@
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml | FileCheck %s --check-prefix=PLAN
 
-// Chunks of 32 tokens, priced in multiply-adds of 64×64×64 for two of them. In chunks of its own a query head's tokens go through the state
-// one after another: that takes 1 for what the state gives and 1 to add the keys to it, and the sums of features up to each token take 1/2.
-// Grouped, it takes 1 for pairs (1/2 for weights, and as much for values) and 1 for what the state gives, and 1 to add the keys is for all
-// four heads of a group. 16 times 8 heads: 16 · 8 · 5/2 = 320, or 16 · (8 · 2 + 2) = 288, and 16 · 17 · 8 = 2176 for all tiles of pairs.
+// Chunks of 32 tokens, priced in multiply-adds of 32×128×128 for each. In chunks of its own a query head's tokens go through the state
+// one after another: that takes 1 for what the state gives and 1 to add the keys to it, and 2/128 for the sums of features up to each token,
+// which go through a state of one row. Grouped, it takes 1/2 for pairs (1/4 for weights, and as much for values) and 1 for what the state
+// gives, and 1 to add the keys is for all four heads of a group. Rows have 128 channels, so that adding the keys takes more than the
+// pairs do: in rows of 64 channels pairs would take 1, too, and chunks of one head be cheaper. 32 chunks of 8 heads:
+// 32 · 8 · (2 + 1/64) = 516, or 32 · (8 · 3/2 + 2) = 448, and 2 · 136 · 8 = 2176 for all 136 tiles of 64 × 64 pairs.
 
-// CHECK: Remark="linearize: did not take the quadratic form: 7.6 times the price; {{.*}}"
-// CHECK: Remark="linearize: did not take the chunked form: 1.1 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the quadratic form: 4.9 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the chunked form: 1.2 times the price; {{.*}}"
 // CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @groups(
 // PLAN:         attn.causal_readout {{.*}} {execution = #attn.execution<grouped = true>}
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
-func.func @groups(%q: tensor<1x8x1024x64xf32>, %k: tensor<1x2x1024x64xf32>, %v: tensor<1x2x1024x64xf32>) -> tensor<1x8x1024x64xf32> {
+func.func @groups(%q: tensor<1x8x1024x128xf32>, %k: tensor<1x2x1024x128xf32>, %v: tensor<1x2x1024x128xf32>) -> tensor<1x8x1024x128xf32> {
   %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>}
-      : tensor<1x8x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32> -> tensor<1x8x1024x64xf32>
-  return %o : tensor<1x8x1024x64xf32>
+      : tensor<1x8x1024x128xf32>, tensor<1x2x1024x128xf32>, tensor<1x2x1024x128xf32> -> tensor<1x8x1024x128xf32>
+  return %o : tensor<1x8x1024x128xf32>
 }
 
 // -----

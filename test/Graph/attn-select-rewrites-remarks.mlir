@@ -25,9 +25,9 @@ func.func @elu1(%q: tensor<1x1x4096x128xf32>, %k: tensor<1x1x4096x128xf32>, %v: 
 // -----
 
 // Unknown lengths: each form says where it is the cheapest. A pin leaves one function.
-// CHECK:     remark: [Passed] linearize | {{.*}}Function=causal | Remark="linearize: took the quadratic form: the cheapest below n = 193; {{.*}}"
+// CHECK:     remark: [Passed] linearize | {{.*}}Function=causal | Remark="linearize: took the quadratic form: the cheapest below n = 129; {{.*}}"
 // CHECK:     remark: [Missed] linearize | {{.*}}Remark="linearize: cannot take the state form: one state for all queries would let a causal query see later keys"
-// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the chunked form: the cheapest from n = 193; {{.*}}"
+// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the chunked form: the cheapest from n = 129; {{.*}}"
 // PINNED-LABEL: func.func @causal(
 // PINNED-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
 // PINNED-NOT:   func.func @causal__

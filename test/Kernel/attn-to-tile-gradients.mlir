@@ -55,20 +55,30 @@ func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 }
 
 // A causal readout: on a CPU tokens go through states one after another, upwards through that of keys, downwards through that of cotangents, and
-// denominators come of sums of the keys' features up to each token. What reaches these comes of the product that gradients of queries are made of. The
-// pass downwards has the state and its transpose, which keys and values read.
+// denominators come of sums of the keys' features up to each token. These sums are a scan, too: of a state of one row, which ones read. What reaches
+// the denominators comes of the product that gradients of queries are made of, and adds to such a state in the pass downwards. That pass has the state
+// and its transpose, which keys and values read.
 // CHECK-LABEL: region @g_backward_query_gradients grid(batch, head)
 // CHECK:         = stage query step 32 with key
 // CHECK:           %[[A:.*]] = elu1(
+// CHECK:           %[[ONES:.*]] = ones_of_rows()
 // CHECK:           %[[FEATURES:.*]] = elu1(
 // CHECK:           %[[B:.*]] = existing(%[[FEATURES]])
-// CHECK:           %[[RUNNING:.*]] = running_sums(%[[B]], %{{[0-9]+}}){{$}}
+// CHECK:           %[[STATE:.*]] = state
+// CHECK:           %[[SUM:.*]] = select(%[[STATE]]) {tiles = [1]}
+// CHECK:           %[[ROW:.*]] = as_row(%[[SUM]])
+// CHECK:           %[[SUM_SCAN:.*]] = scan(%[[ONES]], %[[ONES]], %[[B]], %[[ROW]]){{$}}
+// CHECK:           %[[ROWS:.*]] = select(%[[SUM_SCAN]]) {tiles = [0]}
+// CHECK:           %[[ROW_NEXT:.*]] = select(%[[SUM_SCAN]]) {tiles = [1]}
+// CHECK:           %[[SUM_NEXT:.*]] = of_row(%[[ROW_NEXT]])
+// CHECK:           %[[RUNNING:.*]] = blocks(%[[ROWS]], %[[SUM_NEXT]])
 // CHECK:           %[[UP_TO:.*]] = select(%[[RUNNING]]) {tiles = [0]}
 // CHECK:           %[[DIVISORS:.*]] = row_products(%[[A]], %[[UP_TO]])
 // CHECK:           %[[PARTS:.*]] = blocks(%{{.*}}, %[[DIVISORS]])
 // CHECK:           %[[U:.*]] = normalize(%[[PARTS]])
 // CHECK:           %[[V:.*]] = load v[
-// CHECK:           %[[SCAN:.*]] = scan(%[[U]], %[[V]], %[[B]], %{{[0-9]+}}){{$}}
+// CHECK:           %[[MATRIX:.*]] = select(%[[STATE]]) {tiles = [0]}
+// CHECK:           %[[SCAN:.*]] = scan(%[[U]], %[[V]], %[[B]], %[[MATRIX]]){{$}}
 // CHECK:           %[[READ:.*]] = select(%[[SCAN]]) {tiles = [0]}
 // CHECK:           %[[PRODUCTS:.*]] = row_products(%[[A]], %[[READ]])
 // CHECK:           %[[W:.*]] = denominator_gradient(%[[PRODUCTS]], %[[DIVISORS]])
@@ -85,9 +95,14 @@ func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           %[[A:.*]] = elu1(
 // CHECK:           %[[STATE:.*]] = state
 // CHECK:           %[[TRANSPOSE:.*]] = select(%[[STATE]]) {tiles = [1]}
-// CHECK:           %[[SUM:.*]] = select(%[[STATE]]) {tiles = [2]}
+// CHECK:           %[[ONES:.*]] = ones_of_rows()
 // CHECK:           %[[W:.*]] = load workspace{{[0-9]}}[batch, head, query : rows]
-// CHECK:           %[[RUNNING:.*]] = running_sums(%[[A]], %[[SUM]], %[[W]]) {reverse}
+// CHECK:           %[[COLUMN:.*]] = as_column(%[[W]])
+// CHECK:           %[[SUM:.*]] = select(%[[STATE]]) {tiles = [2]}
+// CHECK:           %[[ROW:.*]] = as_row(%[[SUM]])
+// CHECK:           %[[SUM_SCAN:.*]] = scan(%[[ONES]], %[[COLUMN]], %[[A]], %[[ROW]]) {reverse}
+// CHECK:           %[[ROWS:.*]] = select(%[[SUM_SCAN]]) {tiles = [0]}
+// CHECK:           %[[RUNNING:.*]] = blocks(%[[ROWS]], %{{[0-9]+}})
 // CHECK:           %[[FROM:.*]] = select(%[[RUNNING]]) {tiles = [0]}
 // CHECK:           %[[OF_KEYS:.*]] = scan(%[[V]], %[[U]], %[[A]], %[[TRANSPOSE]], %[[FROM]]) {reverse}
 // CHECK:           %[[READ:.*]] = select(%[[OF_KEYS]]) {tiles = [0]}
@@ -101,21 +116,26 @@ func.func @f(%q: tensor<1x4x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           carry carried_on(
 
 // TILES-LABEL: tile.kernel @g_backward_query_gradients(
-// TILES:         %[[LOWER:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
 // TILES:         tile.loop #tile.sum {{.*}} carries(%[[S:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<32x1xf32>
 // TILES:           %[[B:.*]] = tile.mask %{{.*}} rows(
-// TILES:           tile.dot %[[LOWER]], %[[B]], %{{.*}} precision f32 : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
+// TILES:           %[[Z_ROW:.*]] = tile.expand %[[Z]] axis 0
+// TILES:           %[[UP_TO:.*]], %[[Z_ROW_NEXT:.*]] = tile.scan %[[ONES]], %[[ONES]], %[[B]], %[[Z_ROW]], %{{[^ ]*}} : tensor<32x1xf32>, tensor<32x16xf32>, tensor<1x16xf32>
+// TILES:           %[[Z_NEXT:.*]] = tile.reduce add %[[Z_ROW_NEXT]] axis 0
+// TILES:           arith.mulf %{{.*}}, %[[UP_TO]] :
 // TILES:           %[[READ:.*]], %[[S_NEXT:.*]] = tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %[[B]], %[[S]], %{{[^ ]*}} : tensor<32x16xf32>, tensor<32x16xf32>, tensor<16x16xf32>
-// TILES:           tile.yield %[[S_NEXT]], %{{.*}} : tensor<16x16xf32>, tensor<16xf32>
+// TILES:           tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<16x16xf32>, tensor<16xf32>
 // TILES-LABEL: tile.kernel @g_backward_key_gradients(
-// TILES:         %[[LOWER:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
 // TILES:         tile.loop #tile.sum {{.*}} carries(%[[R:[^ ]*]] = %{{[^,]*}}, %[[TRANSPOSE:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
-// TILES:           tile.dot %[[LOWER]], %{{.*}} precision f32 {transpose_a} : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
-// TILES:           %[[FROM:.*]] = arith.addf
-// TILES:           %[[OF_KEYS:.*]], %[[TRANSPOSE_NEXT:.*]] = tile.scan %{{[^ ]*}}, %[[U:[^ ]*]], %[[A:[^ ]*]], %[[TRANSPOSE]], %[[FROM]] {reverse} :
+// TILES:           %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<32x1xf32>
+// TILES:           %[[W:.*]] = tile.expand %{{.*}} axis 1 : tensor<32xf32> -> tensor<32x1xf32>
+// TILES:           %[[Z_ROW:.*]] = tile.expand %[[Z]] axis 0
+// TILES:           %[[FROM:.*]], %[[Z_ROW_NEXT:.*]] = tile.scan %[[ONES]], %[[W]], %[[A:[^ ]*]], %[[Z_ROW]], %{{[^ ]*}} {reverse} :
+// TILES:           %[[Z_NEXT:.*]] = tile.reduce add %[[Z_ROW_NEXT]] axis 0
+// TILES:           %[[OF_KEYS:.*]], %[[TRANSPOSE_NEXT:.*]] = tile.scan %{{[^ ]*}}, %[[U:[^ ]*]], %[[A]], %[[TRANSPOSE]], %[[FROM]] {reverse} :
 // TILES:           %[[OF_VALUES:.*]], %[[R_NEXT:.*]] = tile.scan %{{[^ ]*}}, %[[A]], %[[U]], %[[R]], %{{[^ ]*}} {reverse} :
 // TILES:           tile.store %[[OF_VALUES]],
-// TILES:           tile.yield %[[R_NEXT]], %[[TRANSPOSE_NEXT]], %{{.*}} : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>
+// TILES:           tile.yield %[[R_NEXT]], %[[TRANSPOSE_NEXT]], %[[Z_NEXT]] : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>
 
 // A GPU has chunks with products of their pairs.
 // GPU-LABEL: region @g_backward_query_gradients grid(batch, head)

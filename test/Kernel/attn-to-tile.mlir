@@ -88,16 +88,19 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 // -----
 
 // Chunked: the state is carried. On a CPU tokens go through it one after another: the key of each enters the state, which its query then reads.
-// Denominators come of sums of the keys' features up to each token, a product with ones on and below the diagonal.
+// Denominators come of sums of the keys' features up to each token, which go through a state of one row in the same way.
 // CHECK-LABEL: tile.kernel @chunked_chunked
-// CHECK:         %[[UP_TO:.*]] = tile.mask %{{.*}} fill 0.000000e+00 diagonal(
 // CHECK:         tile.loop #tile.sum {{.*}} carries(%[[S:[^ ]*]] = %{{[^,]*}}, %[[Z:[^ ]*]] = %{{[^,]*}}) :
 // CHECK:           %[[A:.*]] = arith.addf
 // CHECK:           %[[B:.*]] = tile.mask %{{.*}} fill 0.000000e+00 rows(
 // CHECK:           %[[READ:.*]], %[[S_NEXT:.*]] = tile.scan %[[A]], %[[B]], %{{[^ ]*}}, %[[S]], %{{[^ ]*}} : tensor<64x64xf32>, tensor<64x32xf32>, tensor<64x32xf32>
-// CHECK:           tile.dot %[[UP_TO]], %[[B]], %{{.*}} precision f32 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+// CHECK:           %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<64x1xf32>
+// CHECK:           %[[Z_ROW:.*]] = tile.expand %[[Z]] axis 0 : tensor<64xf32> -> tensor<1x64xf32>
+// CHECK:           %[[UP_TO:.*]], %[[Z_ROW_NEXT:.*]] = tile.scan %[[ONES]], %[[ONES]], %[[B]], %[[Z_ROW]], %{{[^ ]*}} : tensor<64x1xf32>, tensor<64x64xf32>, tensor<1x64xf32>
+// CHECK:           %[[Z_NEXT:.*]] = tile.reduce add %[[Z_ROW_NEXT]] axis 0
+// CHECK:           arith.mulf %[[A]], %[[UP_TO]]
 // CHECK:           tile.store
-// CHECK:           tile.yield %[[S_NEXT]],
+// CHECK:           tile.yield %[[S_NEXT]], %[[Z_NEXT]] :
 // A GPU has products of the chunk's pairs: a row's sum starts from what the state gives and goes on inside the chunk. f16 features underflow and f16
 // weights overflow: all products have f32 operands.
 // GPU-LABEL:   tile.kernel @chunked_chunked
@@ -107,14 +110,34 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 // GPU:           tile.dot %{{.*}}, %{{.*}}, %[[BEFORE]] precision tf32 : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
 // GPU:           tile.store
 // GPU:           tile.dot %{{.*}} {transpose_a}
-func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16> {
-  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf32>
-  %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>
-  %num, %den, %s, %z = attn.causal_readout %a, %b, %v : tensor<?x4x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x32xf16>
-      -> tensor<?x4x?x32xf32>, tensor<?x4x?xf32>, tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
+func.func @chunked(%q: tensor<?x4x4096x64xf16>, %k: tensor<?x2x4096x64xf16>, %v: tensor<?x2x4096x32xf16>) -> tensor<?x4x4096x32xf16> {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x4096x64xf16> -> tensor<?x4x4096x64xf32>
+  %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x4096x64xf16> -> tensor<?x2x4096x64xf32>
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v : tensor<?x4x4096x64xf32>, tensor<?x2x4096x64xf32>, tensor<?x2x4096x32xf16>
+      -> tensor<?x4x4096x32xf32>, tensor<?x4x4096xf32>, tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>}
-      : tensor<?x4x?x32xf32>, tensor<?x4x?xf32> -> tensor<?x4x?x32xf16>
-  return %o : tensor<?x4x?x32xf16>
+      : tensor<?x4x4096x32xf32>, tensor<?x4x4096xf32> -> tensor<?x4x4096x32xf16>
+  return %o : tensor<?x4x4096x32xf16>
+}
+
+// -----
+
+// Where more than 65,536 tokens may come before a chunk, the state is brought over it by a product then, which sums up its tokens first.
+// CHECK-LABEL: tile.kernel @long_chunked
+// CHECK:         %[[LATE:.*]] = tile.any %{{.*}} : tensor<1xf32>
+// CHECK:         tile.loop #tile.sequential %{{.*}} = %[[LATE]] to
+// CHECK:           tile.scan {{.*}} tensor<64x32xf32>
+// CHECK-NOT:       tile.dot
+// CHECK:           tile.yield
+// CHECK:         tile.loop #tile.sequential %{{.*}} to %[[LATE]]
+// CHECK:           tile.scan {{.*}} tensor<64x32xf32>
+// CHECK:           tile.dot {{.*}} {transpose_a} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+func.func @long(%q: tensor<?x4x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x32xf32>) -> tensor<?x4x?x32xf32> {
+  %a = attn.map %q {feature_map = #attn.feature_map<relu>} : tensor<?x4x?x64xf32> -> tensor<?x4x?x64xf32>
+  %b = attn.map %k {feature_map = #attn.feature_map<relu>} : tensor<?x2x?x64xf32> -> tensor<?x2x?x64xf32>
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v : tensor<?x4x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x32xf32> -> tensor<?x4x?x32xf32>, tensor<?x4x?xf32>, tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
+  %o = attn.normalize %num {guard = #attn.denominator<none>} : tensor<?x4x?x32xf32> -> tensor<?x4x?x32xf32>
+  return %o : tensor<?x4x?x32xf32>
 }
 
 // -----

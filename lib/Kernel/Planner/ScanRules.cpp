@@ -43,6 +43,11 @@ bool kernel::scansRows(const Problem &problem, const KeySums &sums, bool divides
     return false;
   if (sums.decay && featureWidths(sums.features).size() > 1)
     return false;
+  // The state of a long sequence is summed apart (Terms/Scan.cpp), which makes pairs the faster ones.
+  constexpr int64_t longest = 98304;
+  int64_t tokens = cast<RankedTensorType>(sums.features.getType()).getDimSize(2);
+  if (!ShapedType::isDynamic(tokens) && tokens > longest)
+    return false;
   return !divides || areNonnegative(sums.features);
 }
 
@@ -70,11 +75,12 @@ Source StateTiles::join(Source matrices, Source sums) const {
   return term(terms::select(which), {term(terms::blocks(), {std::move(matrices), std::move(sums)})});
 }
 
-Source kernel::scanOf(ScanForm form, SmallVector<Source> operands, Value decay, RegionDraft &draft, const Place &keys, ScanForm::Decay axis, int64_t size) {
-  if (decay) {
-    form.decay = axis;
+Source kernel::scanOf(ScanForm form, SmallVector<Source> operands, const KeySums &sums, RegionDraft &draft, const Place &keys, ScanForm::Decay features) {
+  form.mayBeLong = ScanForm::isLong(cast<RankedTensorType>(sums.features.getType()).getDimSize(2));
+  if (sums.decay) {
+    form.decay = features;
     for (DecaySpan span : {form.reverse ? DecaySpan::Since : DecaySpan::Until, DecaySpan::Whole, DecaySpan::Own})
-      operands.push_back(decayOver(span, decay, draft, keys, size));
+      operands.push_back(decayOver(span, sums.decay, draft, keys, featureWidths(sums.features)[0]));
   }
   return term(terms::scan(form), std::move(operands));
 }
@@ -84,8 +90,7 @@ Source kernel::runningSumsOf(ScanForm form, Source x, Source s, Source w, const 
   SmallVector<int64_t, 2> widths = featureWidths(sums.features);
   unsigned blocks = widths.size();
   Source ones = term(terms::onesOfRows(), {}), times = w ? term(terms::asColumn(), {std::move(w)}) : ones;
-  Source scan = scanOf(form, {ones, times, std::move(x), term(terms::asRow(), {std::move(s)})}, sums.decay, draft, keys, ScanForm::Decay::Columns,
-                       widths[0]);
+  Source scan = scanOf(form, {ones, times, std::move(x), term(terms::asRow(), {std::move(s)})}, sums, draft, keys, ScanForm::Decay::Columns);
   return term(terms::blocks(), {tilesFrom(scan, 0, blocks), term(terms::ofRow(), {tilesFrom(scan, blocks, blocks)})});
 }
 
@@ -141,8 +146,7 @@ KernelRegion kernel::scannedQueriesRegion(RegionDraft &draft, attn::CausalReadou
   }
   if (op.getGuard())
     chunk.divideBy(term(terms::rowProducts(), {chunk.a, exclusive ? term(terms::plus(), {before, chunk.b}) : before}));
-  Source scan = scanOf({.exclusive = exclusive}, {chunk.u, chunk.v, chunk.b, tilesFrom(state, 0, blocks)}, op.getDecay(), draft, keys,
-                       ScanForm::Decay::Columns, carries.widths[0]);
+  Source scan = scanOf({.exclusive = exclusive}, {chunk.u, chunk.v, chunk.b, tilesFrom(state, 0, blocks)}, KeySums(op), draft, keys, ScanForm::Decay::Columns);
   Source read = tilesFrom(scan, 0, blocks);
   if (op.getGuard()) {
     Source all = withOwn(read, exclusive, term(terms::rowProducts(), {chunk.u, chunk.v}), chunk.b).all;
@@ -193,10 +197,8 @@ KernelRegion kernel::scannedKeysRegion(RegionDraft &draft, attn::CausalReadoutGr
   SmallVector<Source> ofKeys{chunk.v, chunk.u, chunk.a, tilesFrom(state, blocks, blocks)};
   if (running)
     ofKeys.push_back(tilesFrom(running, 0, blocks));
-  Source keyScan = scanOf({.reverse = true, .exclusive = exclusive, .accumulates = chunk.divides}, ofKeys, op.getDecay(), draft, keys, ScanForm::Decay::Columns,
-                          carries.widths[0]);
-  Source valueScan = scanOf({.reverse = true}, {chunk.b, chunk.a, chunk.u, tilesFrom(state, 0, blocks)}, op.getDecay(), draft, keys, ScanForm::Decay::Rows,
-                            carries.widths[0]);
+  Source keyScan = scanOf({.reverse = true, .exclusive = exclusive, .accumulates = chunk.divides}, ofKeys, KeySums(op), draft, keys, ScanForm::Decay::Columns);
+  Source valueScan = scanOf({.reverse = true}, {chunk.b, chunk.a, chunk.u, tilesFrom(state, 0, blocks)}, KeySums(op), draft, keys, ScanForm::Decay::Rows);
   GradientChunk::Sums sums = withOwn(tilesFrom(keyScan, 0, blocks), exclusive, ownCotangents(chunk), chunk.a);
   auto existing = [&](Source x) { return draft.problem.lengths ? term(terms::existing(Axis::Key), {x}) : x; };
   KeyCotangents cotangents{existing(op.getLogarithms() ? term(terms::times(), {chunk.b, sums.all}) : sums.all), tilesFrom(valueScan, 0, 1), nullptr};

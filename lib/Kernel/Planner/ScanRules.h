@@ -40,9 +40,9 @@ private:
 
 /// Some tiles of a source, from `first` on.
 fusion::Source tilesFrom(fusion::Source source, unsigned first, unsigned count);
-/// A scan of operands, with what its state decays by along an axis of this size, if the keys decay.
-fusion::Source scanOf(terms::ScanForm form, llvm::SmallVector<fusion::Source> operands, mlir::Value decay, RegionDraft &draft, const Place &keys,
-                      terms::ScanForm::Decay axis, int64_t size);
+/// A scan of operands, with what the features decay by, if they do: they are that axis of the state.
+fusion::Source scanOf(terms::ScanForm form, llvm::SmallVector<fusion::Source> operands, const KeySums &sums, RegionDraft &draft, const Place &keys,
+                      terms::ScanForm::Decay features);
 
 /// Running sums of rows x on a sum s before them, each w_t times if there is such a factor, of blocks of features: the sums at each row, then behind all
 /// rows. What decays has one block. `form`: in reverse, or without the own row where the keys decay.

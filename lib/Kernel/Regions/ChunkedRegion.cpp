@@ -55,8 +55,7 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
   StateTiles tiles(blocks, divides);
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source scan = scanOf({}, {a, b, draft.read(sums.value, keys), tiles.matrices(state)}, sums.decay, draft, keys, terms::ScanForm::Decay::Rows,
-                       widths[0]);
+  Source scan = scanOf({}, {a, b, draft.read(sums.value, keys), tiles.matrices(state)}, sums, draft, keys, terms::ScanForm::Decay::Rows);
   Source result = tilesFrom(scan, 0, 1), running;
   if (divides) {
     running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums, draft, keys);

@@ -96,7 +96,7 @@ StepForm LogChunk::steadyStep() const {
 /// The same row by row.
 StepForm LogChunk::scannedStep() const {
   Source b = term(terms::inUnit(), {key, state}), a = term(terms::readersInUnit(), {query, state, least});
-  Source scan = term(terms::scan({}), {a, b, value, term(terms::inTheirUnits({2}), {state})});
+  Source scan = scanOf({}, {a, b, value, term(terms::inTheirUnits({2}), {state})}, sums, draft, chunks.keys(), terms::ScanForm::Decay::Rows);
   Source running = runningSumsOf({}, b, term(terms::inTheirUnits({1}), {state}), shares, sums, draft, chunks.keys());
   Source denominator = term(terms::rowProducts(), {a, tilesFrom(running, 0, 1)});
   draft.define(op, term(terms::inUnits(), {least, denominator, tilesFrom(scan, 0, 1)}), 3);

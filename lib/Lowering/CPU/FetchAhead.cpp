@@ -173,6 +173,33 @@ static SmallVector<tile::LoadOp> loadsOfBlock(Block &body) {
 /// Whether a loop is a branch that is taken unless numbers are rare.
 static bool isUsualWay(tile::LoopOp loop) { return loop.isBranch() && !loop.getUpper().getDefiningOp<tile::AnyOp>(); }
 
+/// The scans of a block that have blocks of the state to speak of, those of its usual ways among them.
+static SmallVector<tile::ScanOp> scansOf(Block &block) {
+  SmallVector<tile::ScanOp> scans;
+  for (Operation &op : block)
+    if (auto scan = dyn_cast<tile::ScanOp>(op); scan && scan.getFeatures() > 1)
+      scans.push_back(scan);
+    else if (auto loop = dyn_cast<tile::LoopOp>(op); loop && isUsualWay(loop))
+      llvm::append_range(scans, scansOf(loop.getBody().front()));
+  return scans;
+}
+
+/// Lets the scans of the other ways fetch what those of the usual ones do.
+static void fetchInOtherWays(KernelState &state, Block &block) {
+  tile::LoopOp usual;
+  for (auto loop : block.getOps<tile::LoopOp>()) {
+    if (isUsualWay(loop)) {
+      usual = loop;
+      fetchInOtherWays(state, loop.getBody().front());
+    } else if (loop.isBranch() && usual) {
+      SmallVector<tile::ScanOp> others = scansOf(loop.getBody().front()), scans = scansOf(usual.getBody().front());
+      if (others.size() == scans.size())
+        for (auto [other, scan] : llvm::zip_equal(others, scans))
+          state.fetches[other] = state.fetches.lookup(scan);
+    }
+  }
+}
+
 void cpu::assignFetches(KernelState &state, Block &body) {
   auto loop = dyn_cast<tile::LoopOp>(body.getParentOp());
   auto kernel = dyn_cast<tile::KernelOp>(body.getParentOp());
@@ -183,15 +210,8 @@ void cpu::assignFetches(KernelState &state, Block &body) {
     // Below a diagonal blocks are left out; running sums have none.
     if (!resultDiagonal(dot) && !operandDiagonal(dot) && !runningSums(dot))
       fetchers.push_back({dot, dot.getK(), double(dot.getM()) * double(dot.getN())});
-  auto addScans = [&](Block &block) {
-    for (auto scan : block.getOps<tile::ScanOp>())
-      if (scan.getFeatures() > 1) // a running sum has no blocks to speak of
-        fetchers.push_back({scan, scan.getRows(), double(scan.getFeatures()) * double(scan.getColumns())});
-  };
-  addScans(body);
-  for (auto way : body.getOps<tile::LoopOp>())
-    if (isUsualWay(way))
-      addScans(way.getBody().front());
+  for (tile::ScanOp scan : scansOf(body))
+    fetchers.push_back({scan, scan.getRows(), double(scan.getFeatures()) * double(scan.getColumns())});
   SmallVector<Operation *> accesses;
   if (loop)
     accesses = accessesToFetch(loop);
@@ -215,13 +235,16 @@ void cpu::assignFetches(KernelState &state, Block &body) {
     state.fetches[fetcher->op].push_back(access);
     state.fetchedByDots.insert(access);
   }
+  fetchInOtherWays(state, body);
 }
 
 FetchPlace cpu::fetchPlace(KernelState &state, Operation *op, Operation *access, Value idle) {
   Emit &emit = state.emit;
   MemoryAccess memory(state, access);
   auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
-  if (access->getBlock() == op->getBlock() || (loop && isUsualWay(loop) && access->getBlock() == loop->getBlock()))
+  while (loop && loop.isBranch() && access->getBlock() != op->getBlock())
+    op = loop, loop = dyn_cast<tile::LoopOp>(op->getParentOp());
+  if (access->getBlock() == op->getBlock())
     return memory.nextPlace(emit, access);
   // Around the loop: in its last step, as what comes sooner may leave the cache again.
   FetchPlace place = isa<tile::StoreOp>(access) ? memory.place(emit) : memory.nextPlace(emit, access);

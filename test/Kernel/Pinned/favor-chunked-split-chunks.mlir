@@ -4,20 +4,21 @@
 // (favor-chunked-split.mlir) has summed up the states (M, z, S) of three pieces of each part but the last. A thread block per (batch, query
 // head, part) merges the states of the pieces before its part in their order, and then walks its chunks of 32 tokens as in
 // favor-chunked-grouped.mlir, but with one query head: the tokens of a steady chunk go through S one after another, the key of each before its
-// query, and denominators come of sums of 2^(L(k) − M) up to each token. Rising chunks have products of pairs.
+// query. Sums of 2^(L(k) − M) up to each token, of which denominators come, go through z in the same way, a state of one row. Rising chunks have
+// products of pairs.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 3>
 #map = #attn.feature_map<favor, features = 16, epsilon = 0.000000e+00, scale = 2.500000e-01, stabilizer = constant>
-func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<?x2x?x40xf32>,
-    %omega: tensor<1x16x24xf32> {attn.name = "omega", attn.parameter}) -> tensor<?x4x?x40xf32> attributes {tile.schedule = #schedule} {
-  %a = attn.map %q parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map} : tensor<?x4x?x24xf32> -> tensor<?x4x?x16xf32>
-  %b = attn.map %k parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map, keys} : tensor<?x2x?x24xf32> -> tensor<?x2x?x16xf32>
+func.func @split(%q: tensor<?x4x4096x24xf32>, %k: tensor<?x2x4096x24xf32>, %v: tensor<?x2x4096x40xf32>,
+    %omega: tensor<1x16x24xf32> {attn.name = "omega", attn.parameter}) -> tensor<?x4x4096x40xf32> attributes {tile.schedule = #schedule} {
+  %a = attn.map %q parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map} : tensor<?x4x4096x24xf32> -> tensor<?x4x4096x16xf32>
+  %b = attn.map %k parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map, keys} : tensor<?x2x4096x24xf32> -> tensor<?x2x4096x16xf32>
   %num, %den, %s, %z = attn.causal_readout %a, %b, %v {execution = #attn.execution<split = true>}
-      : tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x40xf32>
-      -> tensor<?x4x?x40xf32>, tensor<?x4x?xf32>, tensor<?x2x16x40xf32>, tensor<?x2x16xf32>
+      : tensor<?x4x4096x16xf32>, tensor<?x2x4096x16xf32>, tensor<?x2x4096x40xf32>
+      -> tensor<?x4x4096x40xf32>, tensor<?x4x4096xf32>, tensor<?x2x16x40xf32>, tensor<?x2x16xf32>
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
-      : tensor<?x4x?x40xf32>, tensor<?x4x?xf32> -> tensor<?x4x?x40xf32>
-  return %o : tensor<?x4x?x40xf32>
+      : tensor<?x4x4096x40xf32>, tensor<?x4x4096xf32> -> tensor<?x4x4096x40xf32>
+  return %o : tensor<?x4x4096x40xf32>
 }
 
 // CHECK-LABEL: tile.kernel @split_chunked(
@@ -53,7 +54,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
 // CHECK-DAG: %[[ROOT_S_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
 // CHECK-DAG: %[[TWO_TO_100_32x32:.*]] = arith.constant dense<1.2676506E+30> : tensor<32x32xf32>
-// CHECK-DAG: %[[ONE_32x32:.*]] = arith.constant dense<1.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ONE_32x1:.*]] = arith.constant dense<1.000000e+00> : tensor<32x1xf32>
 // CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
 // CHECK-DAG: %[[F2_32:.*]] = arith.constant dense<2.000000e+00> : tensor<32xf32>
@@ -102,8 +103,6 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// 1 on and below the diagonal [32, 32]: its product with tokens has the sums up to each of them
-// CHECK-NEXT: %[[UP_TO:.*]] = tile.mask %[[ONE_32x32]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
 // The chunks of the part.
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[BEFORE]]#0, %[[Z:.*]] = %[[BEFORE]]#1, %[[S:.*]] = %[[BEFORE]]#2) :
@@ -140,15 +139,14 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:     %[[A:.*]] = math.exp2 %[[OFFSET]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x16xf32>
-// den_t = a_t (z + Σ_{j ≤ t} b_j); z + bᵀ 1, the sum over all tokens of the chunk
-// CHECK-NEXT:     %[[RUNNING:.*]] = tile.dot %[[UP_TO]], %[[B]], %[[ZERO_32x16]] precision f32 : tensor<32x32xf32>, tensor<32x16xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:     %[[Z_IN_ROWS:.*]] = tile.expand %[[Z_IN]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:     %[[Z_UP_TO:.*]] = arith.addf %[[RUNNING]], %[[Z_IN_ROWS]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
-// CHECK-NEXT:     %[[Z_NEXT:.*]] = arith.addf %[[Z_IN]], %[[B_SUM]] : tensor<16xf32>
+// Sums up to each token, token by token: z [1, 16] += 1 b_tᵀ, Σ_t [16] = 1 z
+// CHECK-NEXT:     %[[Z_IN_ROW:.*]] = tile.expand %[[Z_IN]] axis 0 : tensor<16xf32> -> tensor<1x16xf32>
+// CHECK-NEXT:     %[[Z_UP_TO:.*]], %[[Z_ROW_NEXT:.*]] = tile.scan %[[ONE_32x1]], %[[ONE_32x1]], %[[B]], %[[Z_IN_ROW]], %[[ZERO_32x16]] : tensor<32x1xf32>, tensor<32x16xf32>, tensor<1x16xf32>
+// CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.reduce add %[[Z_ROW_NEXT]] axis 0 : tensor<1x16xf32> -> tensor<16xf32>
+// den_t = a_t Σ_t
 // CHECK-NEXT:     %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_UP_TO]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[DEN:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
-// Token by token: S += b_t v_tᵀ, num_t [40] = a_t S
+// In the same way S += b_t v_tᵀ, num_t [40] = a_t S
 // CHECK-NEXT:     %[[NUM:.*]], %[[S_NEXT:.*]] = tile.scan %[[A]], %[[B]], %[[V_TILE]], %[[S_IN]], %[[ZERO_32x40]] : tensor<32x16xf32>, tensor<32x40xf32>, tensor<16x40xf32>
 // CHECK-NEXT:     %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
 // CHECK-NEXT:     %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>

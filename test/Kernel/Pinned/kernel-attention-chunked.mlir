@@ -5,23 +5,23 @@
 //     o_i = (φ(q_i) S₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩ v_j) / (φ(q_i) z₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩)
 //
 // One thread block per (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] and z [24]. The tokens of a chunk go through
-// S one after another: the key of each enters S, which its query then reads. A query's denominator comes of the sum of φ(k) up to it: of
-// z, and of the chunk's keys up to it. The heads of a group carry the same state, and the first of them stores it. It may be asked for where the
-// initial state lies, which the other heads read meanwhile: so it goes to a workspace, and one more kernel, "final_state", brings it to
-// its place. Either state may be absent: then it has no batch entry, and no row of it is there.
+// S one after another: the key of each enters S, which its query then reads. A query's denominator comes of the sum of φ(k) up to it. The
+// keys go through z for it in the same way, a state of one row which 1 reads. The heads of a group carry the same state, and the first of them
+// stores it. It may be asked for where the initial state lies, which the other heads read meanwhile: so it goes to a workspace, and one more
+// kernel, "final_state", brings it to its place. Either state may be absent: then it has no batch entry, and no row of it is there.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<elu1>
-!q = tensor<?x4x?x24xf32>
-!k = tensor<?x2x?x24xf32>
-!v = tensor<?x2x?x40xf32>
-!o = tensor<?x4x?x40xf32>
-!a = tensor<?x4x?x24xf32>
-!b = tensor<?x2x?x24xf32>
+!q = tensor<?x4x4096x24xf32>
+!k = tensor<?x2x4096x24xf32>
+!v = tensor<?x2x4096x40xf32>
+!o = tensor<?x4x4096x40xf32>
+!a = tensor<?x4x4096x24xf32>
+!b = tensor<?x2x4096x24xf32>
 !s = tensor<?x2x24x40xf32>
 !z = tensor<?x2x24xf32>
-!num = tensor<?x4x?x40xf32>
-!den = tensor<?x4x?xf32>
+!num = tensor<?x4x4096x40xf32>
+!den = tensor<?x4x4096xf32>
 func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
     %s0: !s {attn.name = "initial_state"}, %z0: !z {attn.name = "initial_sum"}) -> (!o, !s, !z)
     attributes {tile.schedule = #schedule} {
@@ -70,7 +70,7 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : index
 // CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
 // CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
-// CHECK-DAG: %[[ONE_32x32:.*]] = arith.constant dense<1.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ONE_32x1:.*]] = arith.constant dense<1.000000e+00> : tensor<32x1xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
 // CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
@@ -89,8 +89,6 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[Z0_ROWS:.*]] = arith.muli %[[Z0_THERE]], %[[C24]] : index
 // CHECK-NEXT: %[[Z0_TILE:.*]] = tile.load %[[Z0]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] rows(%[[Z0_ROWS]]) : {{.*}} -> tensor<24xf32>
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// 1 on and below the diagonal [32, 32]: its product with tokens has the sums up to each of them
-// CHECK-NEXT: %[[UP_TO:.*]] = tile.mask %[[ONE_32x32]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[S0_TILE]], %[[Z:.*]] = %[[Z0_TILE]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // φ(q) [32, 24] = 2^(log2 e · min(q, 0)) + max(q, 0)
@@ -112,12 +110,11 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // Token by token: S += φ(k_t) v_tᵀ, num_t [40] = φ(q_t) S
 // CHECK-NEXT:   %[[NUM:.*]], %[[S_NEXT:.*]] = tile.scan %[[PHI_Q]], %[[PHI_K]], %[[V_TILE]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<32x40xf32>, tensor<24x40xf32>
-// den_t = φ(q_t) (z + Σ_{j ≤ t} φ(k_j)); z += φ(k)ᵀ 1, the sum over all tokens of the chunk
-// CHECK-NEXT:   %[[RUNNING:.*]] = tile.dot %[[UP_TO]], %[[PHI_K]], %[[ZERO_32x24]] precision f32 : tensor<32x32xf32>, tensor<32x24xf32> -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[Z_UP_TO:.*]] = arith.addf %[[RUNNING]], %[[Z_ROWS]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
-// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
+// Sums up to each token in the same way, in a state of one row: z [1, 24] += 1 φ(k_t)ᵀ, Σ_t [24] = 1 z
+// CHECK-NEXT:   %[[Z_ROW:.*]] = tile.expand %[[Z]] axis 0 : tensor<24xf32> -> tensor<1x24xf32>
+// CHECK-NEXT:   %[[Z_UP_TO:.*]], %[[Z_ROW_NEXT:.*]] = tile.scan %[[ONE_32x1]], %[[ONE_32x1]], %[[PHI_K]], %[[Z_ROW]], %[[ZERO_32x24]] : tensor<32x1xf32>, tensor<32x24xf32>, tensor<1x24xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = tile.reduce add %[[Z_ROW_NEXT]] axis 0 : tensor<1x24xf32> -> tensor<24xf32>
+// den_t = φ(q_t) Σ_t
 // CHECK-NEXT:   %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_UP_TO]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[DEN:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>

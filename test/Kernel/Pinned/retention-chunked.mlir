@@ -13,13 +13,13 @@
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<identity, scale = 5.000000e-01>
-!q = tensor<?x4x?x24xf32>
-!k = tensor<?x2x?x24xf32>
-!v = tensor<?x2x?x40xf32>
-!o = tensor<?x4x?x40xf32>
+!q = tensor<?x4x4096x24xf32>
+!k = tensor<?x2x4096x24xf32>
+!v = tensor<?x2x4096x40xf32>
+!o = tensor<?x4x4096x40xf32>
 !s = tensor<?x2x24x40xf32>
 !z = tensor<?x2x24xf32>
-!den = tensor<?x4x?xf32>
+!den = tensor<?x4x4096xf32>
 func.func @retention(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
     %g: tensor<2xf32> {attn.name = "log_decay", attn.parameter}) -> !o attributes {tile.schedule = #schedule} {
   %a = attn.map %q {feature_map = #map} : !q -> !q
