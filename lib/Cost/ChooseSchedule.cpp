@@ -88,12 +88,11 @@ static bool isChunked(const AttentionShape &shape) {
 /// often. Below 32 rows they are no faster: in chunks of 32 and of 16 elu1 took .84 and .83 of the time of chunks of 64, FAVOR .92 and
 /// .92 (n = 4,096, f32, one thread of an EPYC with AVX-512; docs/perf-notes.md). Where tokens decay or erase a chunk has products of
 /// T³ as well: of 16 rows it took .84 to 1.00 of the time of 32 (the same length, 64 and 128 channels, a Xeon with AVX-512). Where rows go through their state one
-/// after another the price is nearly the same for all; there 32 rows take .92 of the time of 64, whose tiles leave the first-level cache.
+/// after another the price is nearly the same for all; there 32 rows take .92 of the time of 64, whose tiles leave the first-level cache, and 16 span less decay.
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                                     const std::function<double(tile::ScheduleAttr)> &seconds) {
   bool gated = llvm::all_of(shapes, [](const AttentionShape &shape) { return shape.gated; });
-  constexpr int64_t usualRows = 32;
-  int64_t fewestRows = gated ? 16 : usualRows, rows = schedule.getQueryTile() / 2;
+  int64_t fewestRows = gated ? 16 : 32, rows = schedule.getQueryTile() / 2;
   if (rows < fewestRows || !seconds || !llvm::all_of(shapes, isChunked))
     return schedule;
   auto shorter = tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
@@ -101,8 +100,8 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   double shorterSeconds = seconds(shorter), longerSeconds = seconds(schedule);
   ATTUNE_DEBUG() << "chunks of " << rows << " rows take " << shorterSeconds << " s, of " << 2 * rows << " rows " << longerSeconds
                  << " s";
-  double atMost = rows >= usualRows ? 1.01 * longerSeconds : longerSeconds;
-  return shorterSeconds < atMost ? shortened(shapes, shorter, seconds) : schedule;
+  constexpr double next = 1.01; // what is as good as the same
+  return shorterSeconds < next * longerSeconds ? shortened(shapes, shorter, seconds) : schedule;
 }
 
 /// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query

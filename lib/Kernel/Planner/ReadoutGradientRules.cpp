@@ -10,8 +10,9 @@
 //   keys:     parallel over (batch, head), chunks from the last down:   b̄, v̄, then R += Aᵀ ū, ζ += Aᵀ w̄
 //   decay:    parallel over (batch, head of the decay), from the first: ḡ_t = ⟨S, S̄⟩ + Σ_{j < t} (⟨b_j, b̄_j⟩ − ⟨a_j, ā_j⟩)
 //
-// Where rows are scanned these are sums of what came before a row and behind it, without pairs (ScanRules.cpp). The states of the second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads
-// numbers of rows that the first two leave.
+// Where rows are scanned these are sums of what came before a row and behind it, without pairs (ScannedGradients.cpp). The states of the
+// second pass are those of what comes behind, so that nothing is taken off again that has been added. The third pass reads numbers of rows
+// that the first two leave.
 //
 // Split, both passes run over the parts of the sequence side by side. Before each come the spans of its pieces: of keys in all parts but the last,
 // of rows, from their ends down, in all parts but the first.
@@ -21,6 +22,7 @@
 #include "GradientRules.h"
 #include "LogGradientRules.h"
 #include "ScanRules.h"
+#include "ScannedGradients.h"
 
 #include "HostBuilder.h"
 #include "Pieces.h"
@@ -366,7 +368,7 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
 }
 
 /// A chunk costs its rows squared several times over, and a state twice: on a CPU 16 rows are fastest (docs/Rationale/Gradients.md). Where rows are scanned 32
-/// are, of which each costs the same. On a GPU threads
+/// are, of which each costs the same; but 16 where they decay, as fewer of them span less (Terms/UsualDecay.cpp). On a GPU threads
 /// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
 /// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
 static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates, bool scans) {
@@ -374,7 +376,7 @@ static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalRea
   if (gpu && rotates && !op.getErase())
     return s;
   constexpr int64_t rowsOfWarp = 16;
-  int64_t rows = scans ? 32 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  int64_t rows = scans && !op.getDecay() ? 32 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
     rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {

@@ -14,8 +14,7 @@
 #ifndef ATTUNE_LIB_KERNEL_PLANNER_SCANRULES_H
 #define ATTUNE_LIB_KERNEL_PLANNER_SCANRULES_H
 
-#include "GradientChunk.h"
-#include "LogGradientRules.h"
+#include "StateRules.h"
 
 namespace attune::kernel {
 
@@ -48,12 +47,6 @@ fusion::Source scanOf(terms::ScanForm form, llvm::SmallVector<fusion::Source> op
 /// rows. What decays has one block. `form`: in reverse, or without the own row where the keys decay.
 fusion::Source runningSumsOf(terms::ScanForm form, fusion::Source x, fusion::Source s, fusion::Source w, const KeySums &sums, RegionDraft &draft,
                              const Place &keys);
-
-/// The passes over queries and over keys of a causal readout's gradient whose rows are scanned.
-fusion::KernelRegion scannedQueriesRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                          const DecayShares &shares, const QuotientRows &quotient, const StateMemory &pieces);
-fusion::KernelRegion scannedKeysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const QuotientRows &quotient, const DecayShares &shares,
-                                       const StateMemory &before, const StateMemory &pieces, OutputsOfKeys outputs);
 
 } // namespace attune::kernel
 

@@ -49,6 +49,8 @@ static bool mayOverwrite(const Stages &stages, Value next, Value carried) {
 static void promiseCarry(KernelState &state, const Stages &stages, Value next, Value carried, Buffer buffer) {
   if (isFree(next) || !next.hasOneUse() || !mayOverwrite(stages, next, carried))
     return;
+  if (rankOf(next) == 2 && orderOf(next) != orderOf(carried)) // a scan leaves rows, whatever is carried
+    return;
   state.promise(next, buffer);
   auto dot = next.getDefiningOp<tile::DotOp>();
   if (dot && dot.getAcc() != carried && !isFree(dot.getAcc()) && dot.getAcc().hasOneUse() &&
