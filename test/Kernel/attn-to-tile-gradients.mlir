@@ -165,7 +165,7 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // Tokens that decay: both passes leave what each row has to do with others, and a third one sums that up from the first on. Scans that are
 // `exclusive` read others alone, and what a row has to do with itself is added behind them.
 // CHECK-LABEL: region @decays_backward_query_gradients grid(batch, head)
-// CHECK:         = stage query step 32 with key
+// CHECK:         = stage query step 16 with key
 // CHECK:           %[[U:.*]] = load grad_o[
 // CHECK:           %[[V:.*]] = load v[
 // CHECK:           %[[B:.*]] = load k[
@@ -182,7 +182,7 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           output %[[SHARES]] to workspace{{[0-9]}}[batch, head, query : rows
 // CHECK:           carry carried_on(
 // CHECK-LABEL: region @decays_backward_key_gradients grid(batch, head)
-// CHECK:         = stage query step 32 reverse with key
+// CHECK:         = stage query step 16 reverse with key
 // CHECK:           %[[V:.*]] = load v[
 // CHECK:           %[[U:.*]] = load grad_o[
 // CHECK:           %[[A:.*]] = load q[
@@ -203,7 +203,7 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // CHECK:           output %[[SHARES]] to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK:           carry carried_on(
 // CHECK-LABEL: region @decays_backward_decay_gradients grid(batch, head)
-// CHECK:         = stage query step 32 with key
+// CHECK:         = stage query step 16 with key
 // CHECK:           = minus(
 // CHECK:           = prefix_sums(
 // CHECK:           output %{{.*}} to grad_g[batch, head, key : rows
@@ -212,8 +212,8 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // Usually rows are taken as what is left of them at the chunk's end, and readers make up for it. The other branch is for chunks that decay something to
 // less than 2^-60: there the state decays at each row.
 // TILES-LABEL: tile.kernel @decays_backward_query_gradients(
-// TILES:         tile.loop {{.*}} step 32 carries(%[[S:[^ ]*]] = %{{[^,]*}}) :
-// TILES:           %[[DOWN:.*]] = math.exp2 %[[D:.*]] : tensor<32xf32>
+// TILES:         tile.loop {{.*}} step 16 carries(%[[S:[^ ]*]] = %{{[^,]*}}) :
+// TILES:           %[[DOWN:.*]] = math.exp2 %[[D:.*]] : tensor<16xf32>
 // TILES:           %[[MINUS_D:.*]] = arith.subf %{{.*}}, %[[D]] :
 // TILES:           %[[UP:.*]] = math.exp2 %[[MINUS_D]] :
 // TILES:           %[[WHOLE:.*]] = math.exp2 %{{.*}} : tensor<16xf32>
@@ -225,17 +225,17 @@ func.func @g(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x200x16
 // TILES:             %[[UP_COLS:.*]] = tile.expand %[[UP]] axis 1
 // TILES:             arith.mulf %[[READ]], %[[UP_COLS]] :
 // TILES:           tile.loop {{.*}} to %[[RARE]] step 1 carries(%{{[^ ]*}} = %[[USUAL]]#0, %[[S_IN:[^ ]*]] = %[[USUAL]]#1) :
-// TILES:             tile.scan %[[U]], %[[V]], %[[B]], %[[S_IN]], %{{[^ ]*}} decay %{{[^ ]*}} {decay_columns, exclusive} : {{.*}} decay tensor<32x16xf32>
+// TILES:             tile.scan %[[U]], %[[V]], %[[B]], %[[S_IN]], %{{[^ ]*}} decay %{{[^ ]*}} {decay_columns, exclusive} : {{.*}} decay tensor<16x16xf32>
 // TILES-LABEL: tile.kernel @decays_backward_key_gradients(
-// TILES:         tile.loop {{.*}} step 32 carries(%[[R:[^ ]*]] = %{{[^,]*}}, %[[TRANSPOSE:[^ ]*]] = %{{[^,]*}}) :
+// TILES:         tile.loop {{.*}} step 16 carries(%[[R:[^ ]*]] = %{{[^,]*}}, %[[TRANSPOSE:[^ ]*]] = %{{[^,]*}}) :
 // TILES:           tile.loop {{.*}} step 1 carries(%{{[^ ]*}} = %{{[^,]*}}, %[[S_IN:[^ ]*]] = %[[TRANSPOSE]]) :
 // TILES:             tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %[[S_IN]], %{{.*}} {decay_columns, exclusive, reverse} : {{.*}} decay tensor<16xf32>
 // TILES:           tile.loop {{.*}} step 1
-// TILES:             tile.scan {{.*}} {decay_columns, exclusive, reverse} : {{.*}} decay tensor<32x16xf32>
+// TILES:             tile.scan {{.*}} {decay_columns, exclusive, reverse} : {{.*}} decay tensor<16x16xf32>
 // TILES:           tile.loop {{.*}} step 1 carries(%{{[^ ]*}} = %{{[^,]*}}, %[[S_IN:[^ ]*]] = %[[R]]) :
 // TILES:             tile.scan %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %[[S_IN]], %{{.*}} {reverse} : {{.*}} decay tensor<16xf32>
 // TILES:           tile.loop {{.*}} step 1
-// TILES:             tile.scan {{.*}} {reverse} : {{.*}} decay tensor<32x16xf32>
+// TILES:             tile.scan {{.*}} {reverse} : {{.*}} decay tensor<16x16xf32>
 
 // GPU-LABEL: region @decays_backward_query_gradients grid(batch, head)
 // GPU:         = stage query step 32 with key

@@ -3,7 +3,7 @@
 // Three parts of three pieces each. The spans of the keys of all parts but the last come first; each part begins with those before it, transposed: rows
 // read what lies along the columns of the state that they go through.
 // CHECK-LABEL: region @split_state grid(batch, head, piece)
-// CHECK:         stage key of piece step 32
+// CHECK:         stage key of piece step 16
 // CHECK:         output {{.*}} to [[LEFT:workspace0]][batch, head, piece, 0 : 16, 0 : 1]
 // CHECK:         output {{.*}} to [[STATE:workspace1]][batch, head, piece, 0 : 16, 0 : 24]
 // CHECK-LABEL: region @split_query_gradients grid(batch, head, part)
@@ -12,7 +12,7 @@
 // CHECK:           carry compose(
 // CHECK:         [[TRANSPOSE:%.*]] = transposed([[BEFORE]])
 // CHECK:         [[BEGIN:%.*]] = blocks([[TRANSPOSE]])
-// CHECK:         stage query of part step 32 with key causal(query) segments(chunks: begin to end)
+// CHECK:         stage query of part step 16 with key causal(query) segments(chunks: begin to end)
 // CHECK-SAME:        from [[BEGIN]] {
 // CHECK:           scan({{.*}}) {columns decay}
 // CHECK:           to grad_a[batch, head, query : rows, 0 : 16]
@@ -20,9 +20,9 @@
 // The spans of rows, from their ends down, of all parts but the first: memory has no place for those of that one. Each part begins with those
 // behind it, the last one first, as they are for the values' gradients and transposed for those of the keys.
 // CHECK-LABEL: region @split_row_pieces grid(batch, head, piece from 3)
-// CHECK:         stage key of piece step 32
+// CHECK:         stage key of piece step 16
 // CHECK:         output {{.*}} to {{.*}}[batch, head, piece + -3, 0 : 16, 0 : 1]
-// CHECK:         stage query of piece step 32 reverse with key causal(query) of piece
+// CHECK:         stage query of piece step 16 reverse with key causal(query) of piece
 // CHECK-NOT:       output
 // CHECK:           carry state(
 // CHECK:         output {{.*}} to [[SPANS:workspace.]][batch, head, piece + -3, 0 : 16, 0 : 24]
@@ -30,7 +30,7 @@
 // CHECK:         [[BEHIND:%.*]] = stage piece of size([[MEMORY:.*]], 2) step 1 reverse segments(behind: part * 3 to size([[MEMORY]], 2))
 // CHECK:         [[TRANSPOSE:%.*]] = transposed([[BEHIND]])
 // CHECK:         [[BEGIN:%.*]] = blocks([[BEHIND]], [[TRANSPOSE]])
-// CHECK:         stage query of part step 32 reverse with key causal(query) segments(chunks: begin to end)
+// CHECK:         stage query of part step 16 reverse with key causal(query) segments(chunks: begin to end)
 // CHECK-SAME:        from [[BEGIN]] {
 // CHECK:           scan({{.*}}) {reverse, columns decay}
 // CHECK:           to grad_b[batch, head, key : rows, 0 : 16]

@@ -102,6 +102,15 @@ Source GradientChunk::shares(Source x, Source y) const {
   return term(ofChannels() ? terms::times() : terms::rowProducts(), {std::move(x), std::move(y)});
 }
 
+SmallVector<RegionOutput, 3> GradientChunk::leftByQueries(const Sums &sums, const QuotientRows &quotient, const DecayShares &given) const {
+  SmallVector<RegionOutput, 3> stores;
+  if (quotient.divisors)
+    stores = {storedRows(g, Axis::Query, quotient.divisors), storedRows(w, Axis::Query, quotient.cotangents)};
+  if (given)
+    stores.push_back(storedRows(shares(a, sums.ofOthers), Axis::Query, given.ofQueries));
+  return stores;
+}
+
 RegionOutput kernel::storedRows(Source source, Axis rows, Value memory) {
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), kernel::rowsOf(rows)};
   place.back().limit = Index::size(memory, 2);

@@ -56,6 +56,8 @@ public:
   /// ā from the state of the chunks before, and of a quotient u, w and g.
   Sums queryGradients(fusion::Source state, bool ofOthers);
   fusion::Source sumsOfOthers(fusion::Source begin, fusion::Source p, fusion::Source x, bool transposed) const;
+  /// The stores of what the pass over queries, which makes these ā, leaves for others.
+  llvm::SmallVector<fusion::RegionOutput, 3> leftByQueries(const Sums &sums, const QuotientRows &quotient, const DecayShares &shares) const;
   /// ⟨x, y⟩ of each row, or of each of its features.
   fusion::Source shares(fusion::Source x, fusion::Source y) const;
 

@@ -71,12 +71,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   StepForm step = keySums(ofKeys, draft, chunk.b, chunk.v, keys, chunk.divides);
   for (const WrittenValue &each : outputs)
     llvm::append_range(step.outputs, everyRowOf(draft, each, rows));
-  if (quotient.divisors) {
-    step.outputs.push_back(storedRows(chunk.g, Axis::Query, quotient.divisors));
-    step.outputs.push_back(storedRows(chunk.w, Axis::Query, quotient.cotangents));
-  }
-  if (shares)
-    step.outputs.push_back(storedRows(chunk.shares(chunk.a, sums.ofOthers), Axis::Query, shares.ofQueries));
+  llvm::append_range(step.outputs, chunk.leftByQueries(sums, quotient, shares));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   region.suffix = "query_gradients";
   return region;

@@ -44,11 +44,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     arguments.append({pointer, i64});
   for (size_t i = 0; i < shape.fetches.size(); ++i)
     arguments.append({pointer, i64, i64});
-  LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
-  op.setLinkage(LLVM::Linkage::Internal);
-  op.setNoInline(true);
+  LLVM::LLVMFuncOp op = emit.callee(state.module, name, arguments);
   Block &block = op.getBody().front();
-  emit.setInsertionPointToStart(&block);
   auto step = [&](int64_t known, unsigned argument) -> Value {
     return known < 0 ? Value(block.getArgument(argument)) : emit.constant(known);
   };

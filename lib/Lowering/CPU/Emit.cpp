@@ -198,3 +198,11 @@ LLVM::LLVMFuncOp Emit::function(ModuleOp module, StringRef name, ArrayRef<Type> 
   op.addEntryBlock(*this);
   return op;
 }
+
+LLVM::LLVMFuncOp Emit::callee(ModuleOp module, StringRef name, ArrayRef<Type> arguments) {
+  LLVM::LLVMFuncOp op = function(module, name, arguments);
+  op.setLinkage(LLVM::Linkage::Internal);
+  op.setNoInline(true);
+  setInsertionPointToStart(&op.getBody().front());
+  return op;
+}

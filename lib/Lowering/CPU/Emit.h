@@ -81,6 +81,8 @@ public:
 
   /// A function of the module with the attributes of the instruction set, and an entry block; the builder stays.
   LLVM::LLVMFuncOp function(ModuleOp module, StringRef name, ArrayRef<Type> arguments, Type result = Type());
+  /// The same of one that only functions of the module call, and that is not inlined there; the builder goes to its start.
+  LLVM::LLVMFuncOp callee(ModuleOp module, StringRef name, ArrayRef<Type> arguments);
 };
 
 } // namespace attune::cpu

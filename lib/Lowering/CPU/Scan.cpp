@@ -180,11 +180,8 @@ static LLVM::LLVMFuncOp scanFunction(KernelState &state, const ScanShape &shape)
   arguments.append(ScanShape::NumOperands, i64);
   for (size_t i = 0; i < shape.fetches.size(); ++i)
     arguments.append({pointer, i64, i64});
-  LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
-  op.setLinkage(LLVM::Linkage::Internal);
-  op.setNoInline(true);
+  LLVM::LLVMFuncOp op = emit.callee(state.module, name, arguments);
   Block &block = op.getBody().front();
-  emit.setInsertionPointToStart(&block);
   ScanBody body{emit, shape, {}, {}};
   for (unsigned operand = 0; operand < ScanShape::NumOperands; ++operand) {
     body.pointers[operand] = block.getArgument(operand);
