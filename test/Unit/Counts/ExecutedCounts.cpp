@@ -120,6 +120,13 @@ static OpCount countOf(const ExecutedOp &executed) {
     auto inner = cast<RankedTensorType>(dot.getA().getType()).getDimSize(dot.getTransposeA() ? 0 : 1);
     return OpCount::of(macsOf(dot), elementsOf(dot) * static_cast<double>(inner));
   }
+  if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    double state = elementsOf(scan.getState()), rows = static_cast<double>(scan.getRows());
+    OpCount count = OpCount::of(Counted::MacsF32, 2 * rows * state); // into the state, and out of it
+    if (scan.getDecay())
+      count.add(OpCount::of(Counted::Elementwise, scan.decaysOnce() ? state : rows * state));
+    return count;
+  }
   StringRef name = op.getName().getStringRef();
   if (name == "arith.constant" || name == "tile.expand")
     return {};
