@@ -100,8 +100,8 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   double shorterSeconds = seconds(shorter), longerSeconds = seconds(schedule);
   ATTUNE_DEBUG() << "chunks of " << rows << " rows take " << shorterSeconds << " s, of " << 2 * rows << " rows " << longerSeconds
                  << " s";
-  constexpr double next = 1.01; // what is as good as the same
-  return shorterSeconds < next * longerSeconds ? shortened(shapes, shorter, seconds) : schedule;
+  constexpr double alike = 1.01; // prices that say nothing
+  return shorterSeconds < alike * longerSeconds ? shortened(shapes, shorter, seconds) : schedule;
 }
 
 /// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query

@@ -18,11 +18,12 @@ int64_t ScanOp::getColumns() { return typeOf(getState()).getShape()[1]; }
 bool ScanOp::decaysOnce() { return getDecay() && typeOf(getDecay()).getRank() == 1; }
 
 LogicalResult ScanOp::verify() {
-  for (Value operand : getOperands()) {
-    RankedTensorType type = typeOf(operand);
-    bool mayBeRow = operand == getDecay() && type.getRank() == 1;
-    if ((type.getRank() != 2 && !mayBeRow) || !type.getElementType().isF32())
-      return emitOpError() << "expected operands of f32 and rank 2, or a decay of rank 1, but got " << type;
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    constexpr unsigned decay = 5;
+    RankedTensorType type = typeOf(operand.get());
+    bool hasRank = type.getRank() == 2 || (operand.getOperandNumber() == decay && type.getRank() == 1);
+    if (!hasRank || !type.hasStaticShape() || !type.getElementType().isF32())
+      return emitOpError() << "expected operands of f32 with static sizes and rank 2, or a decay of rank 1, but got " << type;
   }
   RankedTensorType a = typeOf(getA()), v = typeOf(getV());
   auto expect = [&](StringRef what, Value operand, int64_t rows, int64_t columns) -> LogicalResult {

@@ -930,7 +930,7 @@ func.func @f(%x: tensor<4xf16>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf16>, %v: tensor<4x8xf16>, %s: tensor<8x8xf16>) {
-  // expected-error @below {{expected operands of f32 and rank 2, or a decay of rank 1, but got 'tensor<4x8xf16>'}}
+  // expected-error @below {{expected operands of f32 with static sizes and rank 2, or a decay of rank 1, but got 'tensor<4x8xf16>'}}
   %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4x8xf16>, tensor<4x8xf16>, tensor<8x8xf16>
   return
 }
@@ -938,8 +938,25 @@ func.func @f(%a: tensor<4x8xf16>, %v: tensor<4x8xf16>, %s: tensor<8x8xf16>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>, %v: tensor<4x8xf32>, %s: tensor<8x8xf32>) {
-  // expected-error @below {{expected operands of f32 and rank 2, or a decay of rank 1, but got 'tensor<4xf32>'}}
+  // expected-error @below {{expected operands of f32 with static sizes and rank 2, or a decay of rank 1, but got 'tensor<4xf32>'}}
   %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<4xf32>, tensor<4x8xf32>, tensor<8x8xf32>
+  return
+}
+
+// -----
+
+// The same numbers as rows and as a decay.
+func.func @f(%a: tensor<8xf32>, %v: tensor<4x8xf32>, %s: tensor<8x8xf32>) {
+  // expected-error @below {{or a decay of rank 1, but got 'tensor<8xf32>'}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v decay %a : tensor<8xf32>, tensor<4x8xf32>, tensor<8x8xf32> decay tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x8xf32>, %v: tensor<?x8xf32>, %s: tensor<8x8xf32>) {
+  // expected-error @below {{with static sizes and rank 2, or a decay of rank 1, but got 'tensor<?x8xf32>'}}
+  %o:2 = tile.scan %a, %a, %v, %s, %v : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8x8xf32>
   return
 }
 
