@@ -24,6 +24,13 @@ struct Blocks : Term {
   }
 };
 
+/// A unit and tiles in it.
+struct InUnits : Blocks {
+  StringRef name() const override { return "in_units"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Plain; }
+  Representation gives(Sources) const override { return Representation::Scaled; }
+};
+
 struct Select : Term {
   explicit Select(ArrayRef<unsigned> which) : which(which) {}
 
@@ -50,5 +57,6 @@ struct InTheirUnits : Select {
 } // namespace
 
 terms::TermPtr terms::blocks() { return std::make_unique<Blocks>(); }
+terms::TermPtr terms::inUnits() { return std::make_unique<InUnits>(); }
 terms::TermPtr terms::inTheirUnits(ArrayRef<unsigned> which) { return std::make_unique<InTheirUnits>(which); }
 terms::TermPtr terms::select(ArrayRef<unsigned> which) { return std::make_unique<Select>(which); }

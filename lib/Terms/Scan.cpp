@@ -214,17 +214,6 @@ struct ReadersInUnit : Term {
   }
 };
 
-struct InUnits : Term {
-  StringRef name() const override { return "in_units"; }
-  Representation gives(Sources) const override { return Representation::Scaled; }
-  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    SmallVector<Value, 3> all;
-    for (const Source &operand : operands)
-      llvm::append_range(all, operand->tiles(site));
-    return all;
-  }
-};
-
 /// What the operands are, all tiles of all of them, is carried to the next step. Of a scan that decays nobody knows the span of some steps: where a sequence
 /// is split, it is that of the weights' form (Regions/ChunkedRegion.cpp).
 struct CarriedOn : StreamedTerm {
@@ -255,7 +244,6 @@ terms::TermPtr terms::asRow() { return std::make_unique<AsTile>(/*isRow=*/true);
 terms::TermPtr terms::asColumn() { return std::make_unique<AsTile>(/*isRow=*/false); }
 terms::TermPtr terms::ofRow() { return std::make_unique<OfRow>(); }
 terms::TermPtr terms::readersInUnit() { return std::make_unique<ReadersInUnit>(); }
-terms::TermPtr terms::inUnits() { return std::make_unique<InUnits>(); }
 terms::StreamedPtr terms::carriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) {
   return std::make_unique<CarriedOn>(std::move(shapes), decays);
 }

@@ -12,11 +12,12 @@
 using namespace attune;
 using namespace attune::cost;
 
+/// Of rows of whole vectors.
+static double wholeVectors(int64_t size, int64_t lanes) { return static_cast<double>(llvm::alignTo(size, lanes)) / static_cast<double>(size); }
+
 /// The multiply-adds that are executed for a dot, over those of the dot: vectors are computed whole (lib/Lowering/CPU/DotBody.cpp).
 static double executedPart(tile::DotOp dot, int64_t lanes) {
-  auto rows = static_cast<double>(dot.getM()), columns = static_cast<double>(dot.getN());
-  auto wholeColumns = static_cast<double>(llvm::alignTo(dot.getN(), lanes)) / columns;
-  auto wholeRows = static_cast<double>(llvm::alignTo(dot.getM(), lanes)) / rows;
+  double wholeColumns = wholeVectors(dot.getN(), lanes), wholeRows = wholeVectors(dot.getM(), lanes);
   // Vectors lie along the dimension that they fill better, unless a tile has too few rows for a vector.
   return dot.getM() >= lanes ? std::min(wholeColumns, wholeRows) : wholeColumns;
 }
@@ -25,7 +26,6 @@ Issued CpuInstructions::issuedFor(mlir::Operation *op) const {
   Issued issued = Instructions::issuedFor(op), result;
   auto dot = llvm::dyn_cast<tile::DotOp>(op);
   auto scan = llvm::dyn_cast<tile::ScanOp>(op);
-  auto columns = [&] { return static_cast<double>(llvm::alignTo(scan.getColumns(), lanes)) / static_cast<double>(scan.getColumns()); };
-  result.add(issued, dot ? executedPart(dot, lanes) : scan ? columns() : 1);
+  result.add(issued, dot ? executedPart(dot, lanes) : scan ? wholeVectors(scan.getColumns(), lanes) : 1);
   return result;
 }
