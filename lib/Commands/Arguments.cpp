@@ -141,7 +141,7 @@ static const OptionInfo options[] = {
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},
     {"--gpu-products", "one of mma.sync, wgmma", "cr",
-     "the matrix instructions of f16 and bf16 on sm_90a (default: mma.sync)",
+     "the matrix instructions of f16 and bf16 on sm_90a (default: wgmma, unless a kernel has no room for it)",
      [](Arguments &a, StringRef v) { return oneOf({"mma.sync", "wgmma"}, v, a.products); }},
     {"--isa", "one of native, avx2, avx512, avx512_bf16, amx", "c",
      "code of a CPU for this instruction set only, native: for this machine (default: for all, one is taken where it runs)",

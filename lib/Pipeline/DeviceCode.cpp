@@ -43,18 +43,30 @@ private:
 };
 } // namespace
 
-/// The kernels alone, in the LLVM dialect of the chip.
-static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module) {
+/// The kernels alone, in the LLVM dialect of the chip, with these matrix instructions.
+static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module, device::Products products) {
   OwningOpRef<ModuleOp> device(module.clone());
   for (func::FuncOp host : llvm::make_early_inc_range(device->getOps<func::FuncOp>()))
     host.erase();
   PassManager manager(&compilation.context());
   device::GpuOptions options;
   options.chip = compilation.target().str();
-  options.products = compilation.products() == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync;
+  options.products = products;
   device::buildTileToGpuPipeline(manager, options);
   SideBySide threads(compilation.context());
   return succeeded(manager.run(*device)) ? std::move(device) : OwningOpRef<ModuleOp>();
+}
+
+/// With the matrix instructions that are asked for. Where none are, wgmma is tried first: its operands lie in shared memory, for which plans, whose
+/// sizes are those of mma.sync, need not have the room.
+static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module) {
+  StringRef asked = compilation.products();
+  if (asked.empty() && device::hasProducts(compilation.target(), device::Products::Wgmma)) {
+    ScopedDiagnosticHandler quiet(&compilation.context(), [](Diagnostic &) { return success(); });
+    if (OwningOpRef<ModuleOp> device = lowerKernels(compilation, module, device::Products::Wgmma))
+      return device;
+  }
+  return lowerKernels(compilation, module, asked == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync);
 }
 
 /// Plans need no more than any x86-64 has.

@@ -336,7 +336,7 @@ def parse():
                         "FOLDER.tar.xz is written beside it")
     parser.add_argument("--attnc", default=SOURCE / "build" / "bin" / "attnc")
     parser.add_argument("--target", default="sm_90a", help="as attnc compile takes it; cpu for a dry run")
-    parser.add_argument("--gpu-products", help="as attnc compile takes it: wgmma beside mma.sync on sm_90a")
+    parser.add_argument("--gpu-products", help="as attnc compile takes it: mma.sync in the place of wgmma on sm_90a")
     parser.add_argument("--specs", type=pathlib.Path, nargs="+", default=[SOURCE / "examples"], help="in place of the examples: files, folders")
     parser.add_argument("--examples", type=int, help="only the first so many")
     parser.add_argument("--gradients", metavar="ORACLE", help="pack the examples' gradients too, as oracle.py says them")

@@ -27,7 +27,7 @@ struct Arguments {
   std::string target = "cpu";       ///< the first of the targets
   std::vector<std::string> targets; ///< several only for compile; empty: cpu
   std::string device;               ///< --device: a name or a path; empty: the default one of the target
-  std::string products = "mma.sync"; ///< --gpu-products
+  std::string products; ///< --gpu-products; empty: wgmma where kernels fit
   std::string isa;                ///< --isa; empty: all
   std::string emit;               ///< a stage; empty: the library
   std::string output;             ///< -o

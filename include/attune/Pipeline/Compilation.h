@@ -73,7 +73,8 @@ public:
   /// with all of them would choose on this machine (`instructionSetNames`). Nothing for another name.
   void limitTo(llvm::StringRef isa);
 
-  /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.
+  /// From now on products on a GPU are made by "mma.sync", or by "wgmma" where the target has it and it can. Empty, as at first: by wgmma where the
+  /// target has it and the shared memory of all kernels fits, else by mma.sync.
   void multiplyBy(llvm::StringRef products) { productsName = products.str(); }
 
   /// From now on functions leave these tensors for their gradients (KeepForBackward.h), as the code of the same library for another device does.
@@ -143,7 +144,7 @@ private:
   std::unique_ptr<Compilation> again(llvm::raw_ostream &messages);
 
   llvm::raw_ostream &errors;
-  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync", moduleText;
+  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName, moduleText;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler; ///< by its own type: the destructor of its base is not virtual
