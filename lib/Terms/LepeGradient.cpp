@@ -41,7 +41,27 @@ public:
     bool isImage = lattice.columns != 0;
     for (int64_t y = isImage ? -1 : 0; y <= (isImage ? 1 : 0); ++y)
       for (int64_t x : {-1, 0, 1})
-        add(isImage ? (y + 1) * 3 + x + 1 : x + 1, at(*tokens, y, x));
+        add(isImage ? (y + 1) * 3 + x + 1 : x + 1, inside(inside(at(*tokens, y, x), across, x, lattice.across), down, y, lattice.down));
+  }
+  /// Σ of weightOf(tap) ⊙ tokens of that neighbor, [rows, width]. A sum that has what is outside gives way to the one before: one choice then serves the
+  /// taps of a column.
+  Value sum(const Source &tokens, function_ref<Value(int64_t tap)> weightOf) const {
+    Value all;
+    auto add = [&](int64_t tap, Value neighbor) {
+      Value product = tiles().times(neighbor, tiles().expand(weightOf(tap), 0, shape));
+      all = all ? tiles().plus(all, product) : product;
+    };
+    const int64_t steps[] = {0, -1, 1};
+    for (int64_t x : steps) {
+      Value before = all;
+      for (int64_t y : ArrayRef(steps).take_front(lattice.columns ? 3 : 1)) {
+        Value ofRow = all;
+        add(lattice.columns ? (y + 1) * 3 + x + 1 : x + 1, at(*tokens, y, x));
+        all = orBefore(all, ofRow, down, y, lattice.down);
+      }
+      all = orBefore(all, before, across, x, lattice.across);
+    }
+    return all;
   }
   int64_t taps() const { return lattice.columns ? 9 : 3; }
 
@@ -53,13 +73,16 @@ private:
     Value inBlock = kernel::columnsOf(tiles(), site[Axis::Query].first, shape[0], lattice.columns * lattice.down);
     return kernel::floorDivide(tiles(), inBlock, lattice.columns);
   }
-  /// Zeroes rows whose neighbor `step` away along a dimension is in another block.
-  Value inside(Value tile, Value places, int64_t step, int64_t length) const {
+  /// Of rows whose neighbor `step` away along a dimension is in another block those of `before`, of the others those of `tile`.
+  Value orBefore(Value tile, Value before, Value places, int64_t step, int64_t length) const {
     if (!places || step == 0)
       return tile;
     Value edge = tiles().constant(shape, static_cast<double>(step < 0 ? 0 : length - 1));
     Value apart = tiles().compare(arith::CmpFPredicate::OEQ, tiles().expand(places, 1, shape), edge);
-    return tiles().select(apart, tiles().constant(shape, 0), tile);
+    return tiles().select(apart, before, tile);
+  }
+  Value inside(Value tile, Value places, int64_t step, int64_t length) const {
+    return orBefore(tile, places && step != 0 ? tiles().constant(shape, 0) : Value(), places, step, length);
   }
   Value at(const TileSource &tokens, int64_t y, int64_t x) const {
     AxisRange shifted = site[Axis::Query];
@@ -69,8 +92,7 @@ private:
       shifted.first = tiles().add(shifted.first, tiles().index(shift));
     if (shift < 0)
       shifted.lower = tiles().index(0);
-    Value tile = tokens.tile(site.with(Axis::Key, shifted), tiles().builder.getF32Type());          // [rows, width]
-    return inside(inside(tile, across, x, lattice.across), down, y, lattice.down);
+    return tokens.tile(site.with(Axis::Key, shifted), tiles().builder.getF32Type());                // [rows, width]
   }
 
   const TileSite &site;
@@ -91,17 +113,14 @@ struct LepeValues : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Neighbors neighbors(site, lattice, Value(), taps.width);
-    Value weight = site.argument(taps.weight), head = site[Axis::Head].first, sum;
+    Value weight = site.argument(taps.weight), head = site[Axis::Head].first;
     if (!taps.packed)
       weight = kernel::flatTaps(tiles, weight);
-    neighbors.forEach(operands[0], [&](int64_t tap, Value cotangent) {
+    return {neighbors.sum(operands[0], [&](int64_t tap) {
       int64_t opposite = neighbors.taps() - 1 - tap; // ȳ of the token that is δ before
-      Value w = taps.packed ? tiles.load(weight, {head, tiles.index(opposite), tiles.index(0)}, taps.width)
-                            : kernel::weightsOfTap(tiles, weight, head, opposite);                  // [width]
-      Value product = tiles.times(cotangent, tiles.expand(w, 0, tiles.shape(cotangent)));           // [rows, width]
-      sum = sum ? tiles.plus(sum, product) : product;
-    });
-    return {sum};
+      return taps.packed ? tiles.load(weight, {head, tiles.index(opposite), tiles.index(0)}, taps.width)
+                         : kernel::weightsOfTap(tiles, weight, head, opposite);                     // [width]
+    })};
   }
 
   terms::Taps taps;
