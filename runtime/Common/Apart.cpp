@@ -19,10 +19,11 @@ struct Given {
   const Arguments &arguments;
 
   const attune_rt_tensor &tensor(uint32_t i) const { return descriptor.tensors[i]; }
-  Footprint footprint(uint32_t i) const {
-    if (!isGiven(tensor(i)))
-      return Footprint();
-    return footprintOf(view(arguments, descriptor, i), tensor(i).dtype);
+  /// Each is compared with many others.
+  const Footprint &footprint(uint32_t i) const { return arguments.footprints[i]; }
+  void findFootprints() const {
+    for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+      arguments.footprints[i] = isGiven(tensor(i)) ? footprintOf(view(arguments, descriptor, i), tensor(i).dtype) : Footprint();
   }
 };
 
@@ -47,7 +48,7 @@ bool inPlace(const Given &given, uint32_t output, uint32_t other) {
 }
 
 attune_status checkOther(const Given &given, uint32_t output, const Footprint &footprint, uint32_t other) {
-  if (!overlap(footprint, given.footprint(other)) || inPlace(given, output, other))
+  if (inPlace(given, output, other) || !overlap(footprint, given.footprint(other)))
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_ARGUMENT,
               "%s_%s: argument '%s': expected memory of its own, but got memory of argument '%s', which is %s while the "
@@ -58,7 +59,7 @@ attune_status checkOther(const Given &given, uint32_t output, const Footprint &f
 
 /// Pairs of outputs are looked at once.
 attune_status checkOutput(const Given &given, uint32_t output) {
-  Footprint footprint = given.footprint(output);
+  const Footprint &footprint = given.footprint(output);
   if (attune_status status = checkItself(given, output, footprint))
     return status;
   for (uint32_t other = 0; other < given.descriptor.tensor_count; ++other)
@@ -83,6 +84,7 @@ attune_status checkWorkspaceApart(const Given &given, const Footprint &workspace
 attune_status attune::rt::checkApart(const attune_rt_descriptor &descriptor, const Place &place,
                                      const Arguments &arguments, const void *workspace, size_t bytes) {
   Given given{descriptor, place, arguments};
+  given.findFootprints();
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
     if (isOutput(descriptor.tensors[i]))
       if (attune_status status = checkOutput(given, i))

@@ -13,6 +13,7 @@
 #include "CUDA/Memory.h"
 #include "CUDA/Module.h"
 #include "CUDA/Products.h"
+#include "Footprint.h"
 #include "Registry.h"
 
 #include <cstdlib>
@@ -132,20 +133,21 @@ attune_status allocateSlots(attune_rt_handle &handle, const Place &place) {
   size_t slots = 1; // the workspace
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
     slots += slotCount(descriptor.tensors[i]);
-  size_t bytes = 2 * slots * sizeof(uint64_t) + descriptor.tensor_count * sizeof(uint32_t);
+  size_t bytes = 2 * slots * sizeof(uint64_t) + descriptor.tensor_count * (sizeof(Footprint) + sizeof(uint32_t));
   handle.slotMemory = static_cast<char *>(calloc(1, bytes));
   if (!handle.slotMemory || slots > UINT32_MAX)
     return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %zu bytes for the slots of %u tensors, but they are not there",
                 place.library, place.function, bytes, descriptor.tensor_count);
   auto *first = reinterpret_cast<uint64_t *>(handle.slotMemory);
-  auto *positions = reinterpret_cast<uint32_t *>(first + 2 * slots);
+  auto *footprints = reinterpret_cast<Footprint *>(first + 2 * slots);
+  auto *positions = reinterpret_cast<uint32_t *>(footprints + descriptor.tensor_count);
   uint32_t next = 0;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     positions[i] = next;
     next += slotCount(descriptor.tensors[i]);
   }
   handle.binding = startBinding(descriptor);
-  handle.running = {first, positions, next, handle.binding};
+  handle.running = {first, positions, next, handle.binding, footprints};
   handle.question = {first + slots, positions, next, handle.binding};
   return ATTUNE_OK;
 }

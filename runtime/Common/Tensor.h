@@ -28,6 +28,8 @@ struct Binding {
   int64_t keys() const { return sizes[ATTUNE_RT_KEYS]; }
 };
 
+struct Footprint;
+
 /// The slots of a plan, in memory that create made, and the sizes of one run.
 struct Arguments {
   uint64_t *slots;
@@ -36,6 +38,8 @@ struct Arguments {
   /// The last slot: the workspace.
   uint32_t workspaceSlot;
   Binding binding;
+  /// Room for that of each tensor of the table; null where none is asked for.
+  Footprint *footprints = nullptr;
 };
 
 /// What a check is asked for.
