@@ -105,6 +105,16 @@ static ScalarOperand requireScalars(KernelState &state, OpOperand &use) {
 /// What an expansion's numbers are numbers of, as the dot function has them.
 static Along alongOf(int64_t axis, bool rows) { return (axis == 1) == rows ? Along::Columns : Along::Rows; }
 
+/// Adds what a dot fetches; `idle` is a place for steps that have nothing to fetch.
+static void appendFetches(KernelState &state, tile::DotOp dot, DotShape &shape, SmallVectorImpl<Value> &arguments, Value idle) {
+  for (Operation *access : state.fetches.lookup(dot)) {
+    FetchPlace next = fetchPlace(state, dot, access, idle);
+    FetchShape &fetch = shape.fetches.emplace_back(nextShape(access));
+    fetch.near = isShallow(shape.inner) && fetch.bytes() <= nearBytes;
+    arguments.append({next.base, next.rowBytes, next.first});
+  }
+}
+
 void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   Emit &emit = state.emit;
   ++state.dots;
@@ -184,10 +194,35 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
     Value first = emit.mul(rowsOfA.stride, dot.getM() - shape.tail);
     arguments.append({emit.offset(rowsOfA.pointer, first, emit.getF32Type()), rowsOfA.stride});
   }
-  for (Operation *access : state.fetches.lookup(dot)) {
-    FetchPlace next = fetchPlace(state, dot, access, result.pointer);
-    shape.fetches.push_back(nextShape(access));
-    arguments.append({next.base, next.rowBytes, next.first});
-  }
+  appendFetches(state, dot, shape, arguments, result.pointer);
+  LLVM::CallOp::create(emit, dotFunction(state, shape), arguments);
+}
+
+/// From one place to another, in numbers of 32 bits.
+static Value distance(Emit &emit, Value from, Value to) {
+  Type i64 = emit.getI64Type();
+  Value bytes = emit.sub(LLVM::PtrToIntOp::create(emit, i64, to), LLVM::PtrToIntOp::create(emit, i64, from));
+  return arith::ShRSIOp::create(emit, bytes, emit.constant(2));
+}
+
+void cpu::emitRows(KernelState &state, tile::DotOp first, tile::DotOp second) {
+  Emit &emit = state.emit;
+  state.dots += 2;
+  ScalarOperand a = requireScalars(state, first->getOpOperand(0)), b = requireScalars(state, second->getOpOperand(0));
+  OpOperand &vectorUse = first->getOpOperand(1);
+  Buffer vectors = state.require(vectorUse.get(), orderOfUse(vectorUse));
+  Buffer result = state.destination(first.getResult(), Order::Row), other = state.destination(second.getResult(), Order::Row);
+  auto known = [](Value value) { return Emit::known(value).value_or(-1); };
+  DotShape shape{};
+  shape.rows = 2, shape.columns = first.getN(), shape.inner = first.getK();
+  shape.rowStep = -1, shape.innerStep = known(a.innerStep), shape.vectorStep = known(vectors.stride), shape.resultStep = known(result.stride);
+  shape.stores = true;
+  shape.vectorFold = vectors.fold;
+  SmallVector<Value> arguments = {result.pointer, result.pointer, a.pointer, vectors.pointer, distance(emit, a.pointer, b.pointer), a.innerStep, vectors.stride,
+                                  result.pointer, distance(emit, result.pointer, other.pointer), emit.constant(0), state.dumpRow(), result.pointer};
+  if (shape.vectorFold)
+    arguments.append({vectors.place.first, vectors.place.jump});
+  for (tile::DotOp dot : {first, second})
+    appendFetches(state, dot, shape, arguments, result.pointer);
   LLVM::CallOp::create(emit, dotFunction(state, shape), arguments);
 }

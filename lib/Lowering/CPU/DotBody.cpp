@@ -89,7 +89,7 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   Value firstVector = emit.offset(vectors, column, emit.getF32Type());
   SmallVector<Value> carried(rows * count, emit.splat(0.0));
   int64_t pace = fetchPace();
-  SmallVector<BlockFetch, 1> fetched = blockFetches(shape.inner / pace);
+  SmallVector<BlockFetch, 1> fetched = fetchesInRows() ? SmallVector<BlockFetch, 1>() : blockFetches(shape.inner / pace);
   std::optional<RowWalk> walk; // of a window: where the vectors of each step begin
   if (shape.vectorFold) {
     walk.emplace(emit, shape.vectorFold, vectorPlace, vectorStep);
@@ -212,8 +212,13 @@ void DotBody::finishRow(MutableArrayRef<Value> sums, Value row, Value column) {
 
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
   SmallVector<Value> sums = shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
-  for (int64_t i = 0; i < rows; ++i)
+  int64_t lines = fetchesInRows() ? linesOfBlock() : 0;
+  SmallVector<BlockFetch, 1> fetched = lines ? blockFetches(lines) : SmallVector<BlockFetch, 1>();
+  for (int64_t i = 0; i < rows; ++i) {
     finishRow(MutableArrayRef(sums).slice(i * count, count), emit.add(row, i), column);
+    for (int64_t line = i * lines / rows; line < (i + 1) * lines / rows; ++line)
+      (void)fetched.front().emitStep(emit, emit.constant(line), ValueRange());
+  }
 }
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
@@ -238,9 +243,9 @@ void DotBody::strip(Value column, int64_t count) {
   int64_t tall = (number - low) * height;
   // Blocks of the strips before this one, which are as wide as they can be.
   Value before = emit.constant(0);
-  if (int64_t wide = emit.isa.blockVectors; !fetches.empty())
-    before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide * emit.lanes())).getResult(),
-                      heights(wide).number);
+  if (!fetches.empty())
+    before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())).getResult(),
+                      heights(wide()).number);
   blocks(column, count, 0, tall, height, before);
   blocks(column, count, tall, shape.rows, height - 1, emit.add(before, number - low));
 }
@@ -277,8 +282,12 @@ void DotBody::tail() {
   }
 }
 
+/// Vectors of a strip. Of a few rows, or of few products, each number of V or of the sums is read once: then a strip is as wide as the registers allow,
+/// since memory gives rows faster than parts of rows.
+int64_t DotBody::wide() const { return shape.rows <= 2 || isShallow(shape.inner) ? 2 * emit.isa.blockVectors : emit.isa.blockVectors; }
+
 DotBody::Strips DotBody::strips() const {
-  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
+  int64_t lanes = emit.lanes(), most = wide();
   int64_t count = (shape.columns - shape.tail + lanes - 1) / lanes;
   int64_t whole = count == most + 1 ? 0 : count / most; // one vector more is in the same strip
   return {whole, count - whole * most};
@@ -291,7 +300,7 @@ static bool walksRows(ArrayRef<FetchShape> shapes) {
 
 int64_t DotBody::blockCount() const {
   auto [whole, rest] = strips();
-  return whole * heights(emit.isa.blockVectors).number + (rest ? heights(rest).number : 0);
+  return whole * heights(wide()).number + (rest ? heights(rest).number : 0);
 }
 
 int64_t DotBody::blocksToFetch(int64_t steps) const {
@@ -307,7 +316,7 @@ SmallVector<BlockFetch, 1> DotBody::blockFetches(int64_t steps) const {
   SmallVector<BlockFetch, 1> fetched;
   if (fetches.empty())
     return fetched;
-  bool isLow = heights(emit.isa.blockVectors).number == 1 && !walksRows(shape.fetches);
+  bool isLow = heights(wide()).number == 1 && !walksRows(shape.fetches);
   int64_t each = isLow ? llvm::divideCeil(blocksToFetch(steps), blockCount()) : 1;
   for (int64_t i = 0; i < each; ++i)
     fetched.emplace_back(emit, shape.fetches, fetches, emit.add(emit.mul(number, each), i), steps, result);
@@ -326,12 +335,23 @@ int64_t DotBody::fetchPace() const {
   return 1;
 }
 
+/// Whether lines are fetched between the rows that a block stores: the sums have too few steps.
+bool DotBody::fetchesInRows() const { return !fetches.empty() && isShallow(shape.inner) && !walksRows(shape.fetches); }
+
+/// Lines that each block fetches then: as many as leave room for all of them.
+int64_t DotBody::linesOfBlock() const {
+  int64_t lines = 1;
+  while (lines < 64 && blocksToFetch(lines) > blockCount())
+    lines *= 2;
+  return lines;
+}
+
 void DotBody::run() {
   if (shape.tiles) {
     ATTUNE_DEBUG() << shape.name() << ": products of tiles";
     return runTiles();
   }
-  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
+  int64_t lanes = emit.lanes(), most = wide();
   auto [whole, rest] = strips();
   ATTUNE_DEBUG() << shape.name() << ": " << whole << " strips of " << most << " vectors in blocks of " << heights(most).height
                  << " rows, one of " << rest << ", " << shape.tail << " single rows";

@@ -80,7 +80,7 @@ struct DotBody {
   SmallVector<FetchPlace, 2> fetches = {};
   Value number = {}; ///< of blocks before the current one
 
-  /// Of the strips of blockVectors vectors, and vectors of one more strip.
+  /// Of the strips of wide() vectors, and vectors of one more strip.
   struct Strips {
     int64_t whole, rest;
   };
@@ -93,8 +93,11 @@ struct DotBody {
   void runTiles();
   void tail();
   Strips strips() const;
+  int64_t wide() const;
   Heights heights(int64_t count) const;
   int64_t fetchPace() const;
+  bool fetchesInRows() const;
+  int64_t linesOfBlock() const;
   int64_t blockCount() const;
   /// How many blocks of so many steps would fetch everything, a line a step.
   int64_t blocksToFetch(int64_t steps) const;

@@ -200,6 +200,13 @@ static bool overwritten(tile::LoadOp load) {
   return written;
 }
 
+bool cpu::isRowAlone(tile::DotOp dot, const Isa &target) {
+  auto load = dot.getA().getDefiningOp<tile::LoadOp>();
+  return dot.getM() == 1 && dot.getK() > 1 && !(load && load.getFold()) && orderOf(dot.getResult()) == Order::Row && !isFree(dot.getA()) && splatValue(dot.getAcc()) == 0.0 &&
+         !takesPairs(dot, target) && !scaledStore(dot, target.lanes) && !plainStore(dot, target.lanes) && lastOf(dot, target.lanes) == dot.getOperation() &&
+         !resultDiagonal(dot) && !operandDiagonal(dot);
+}
+
 bool cpu::takesPairs(tile::DotOp dot, const Isa &target) {
   return target.bf16Dots && tileType(dot.getA()).getElementType().isBF16();
 }

@@ -73,6 +73,9 @@ std::optional<int64_t> resultDiagonal(tile::DotOp dot);
 /// A left operand that is zero where k > i + diagonal: those products need not be computed.
 std::optional<int64_t> operandDiagonal(tile::DotOp dot);
 
+/// Whether the dot multiplies one row by a tile, adds nothing and leaves what it computes in the scratch.
+bool isRowAlone(tile::DotOp dot, const Isa &target);
+
 /// Whether the tile can be read where it is in memory, by dots and transposes alone; if not all of its rows exist it is
 /// copied at run time.
 bool readInPlace(tile::LoadOp load, const Isa &target);

@@ -146,7 +146,7 @@ void DotTiles::fetch(Value number) {
   };
   int64_t most = 1;
   for (const FetchShape &fetched : shape.fetches)
-    most = std::max(most, fetched.rows);
+    most = std::max(most, fetched.columns ? fetched.rows : fetched.rows * fetched.lines);
   while (steps < most && taken() > blocks)
     ++steps;
   BlockFetch next(emit, shape.fetches, body.fetches, number, steps, body.result);

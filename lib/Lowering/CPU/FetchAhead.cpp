@@ -25,7 +25,7 @@ using namespace attune::cpu;
 #define DEBUG_TYPE "cpu-lower-kernels"
 
 std::string FetchShape::name() const {
-  std::string text = "_f" + std::to_string(rows) + "x" + std::to_string(lines);
+  std::string text = (near ? "_n" : "_f") + std::to_string(rows) + "x" + std::to_string(lines);
   return columns ? text + "w" + std::to_string(columns) + "_" + std::to_string(stride) : text;
 }
 
@@ -33,12 +33,53 @@ std::string FetchShape::name() const {
 // One block
 //===----------------------------------------------------------------------===//
 
+/// 2³² / n rounded up: for whole numbers a < 2³² / n, a · that / 2³² is a / n, rounded down.
+static int64_t reciprocal(int64_t n) { return llvm::divideCeil(int64_t(1) << 32, n); }
+
 BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number,
                        int64_t steps, Value idle)
-    : base(idle), rowBytes(emit.constant(0)), firstRow(emit.constant(0)) {
-  int64_t before = 0, columns = 0, stride = 0;
+    : base(idle), near(shapes.front().near) {
+  if (shapes.front().columns)
+    walkWindow(emit, shapes, places, number, steps);
+  else
+    walkLines(emit, shapes, places, number, steps);
+}
+
+void BlockFetch::walkLines(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps) {
+  bool beginRows = llvm::all_of(shapes, [&](const FetchShape &shape) { return steps % shape.lines == 0; });
+  bool ends = llvm::any_of(shapes, [&](const FetchShape &shape) { return (shape.rows * shape.lines) % steps != 0; });
+  int64_t before = 0;
+  jump = emit.constant(0), rowsOfLine = emit.constant(reciprocal(shapes.front().lines));
+  if (!beginRows || ends)
+    first = emit.constant(0);
+  if (ends)
+    last = emit.constant(0);
   for (auto [shape, place] : llvm::zip_equal(shapes, places)) {
-    columns = shape.columns, stride = shape.stride;
+    Value own = emit.sub(number, emit.constant(before));
+    before += shape.blocks(steps);
+    // The blocks of the tiles before have made their choice already.
+    Value mine = arith::CmpIOp::create(emit, arith::CmpIPredicate::ult, own, emit.constant(shape.blocks(steps)));
+    Value start = place.base, beyond = emit.sub(place.rowBytes, emit.constant(shape.lines * cacheLineBytes));
+    if (!first) {
+      Value lines = emit.mul(own, steps * cacheLineBytes), rows = emit.mul(emit.mul(own, steps / shape.lines), beyond);
+      start = emit.offset(start, emit.add(lines, rows), emit.getI8Type());
+    }
+    base = emit.select(mine, start, base);
+    jump = emit.select(mine, beyond, jump);
+    if (shape.lines != shapes.front().lines)
+      rowsOfLine = emit.select(mine, emit.constant(reciprocal(shape.lines)), rowsOfLine);
+    if (first)
+      first = emit.select(mine, emit.mul(own, steps), first);
+    if (last)
+      last = emit.select(mine, emit.constant(shape.rows * shape.lines - 1), last);
+  }
+}
+
+/// The blocks of a window have a line of its rows each.
+void BlockFetch::walkWindow(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps) {
+  int64_t before = 0, columns = shapes.front().columns, stride = shapes.front().stride;
+  Value rowBytes = emit.constant(0), first = rowBytes;
+  for (auto [shape, place] : llvm::zip_equal(shapes, places)) {
     int64_t parts = shape.blocks(steps) / shape.lines;
     Value own = emit.sub(number, emit.constant(before)), line = own, row = place.first;
     if (parts > 1) {
@@ -46,30 +87,26 @@ BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPl
       row = emit.add(row, emit.mul(emit.sub(own, emit.mul(line, parts)), steps));
     }
     before += shape.blocks(steps);
-    // The blocks of the tiles before have made their choice already.
     Value mine = arith::CmpIOp::create(emit, arith::CmpIPredicate::ult, own, emit.constant(shape.blocks(steps)));
-    Value start = emit.offset(place.base, emit.mul(line, cacheLineBytes), emit.getI8Type()), bytes = place.rowBytes;
-    if (!columns) {
-      // Where rows follow each other their lines are fetched in their order, which the processor's own fetching
-      // follows.
-      Value follow =
-          arith::CmpIOp::create(emit, arith::CmpIPredicate::eq, bytes, emit.constant(shape.lines * cacheLineBytes));
-      row = emit.select(follow, emit.mul(own, steps), row);
-      start = emit.select(follow, place.base, start);
-      bytes = emit.select(follow, emit.constant(cacheLineBytes), bytes);
-    }
-    base = emit.select(mine, start, base);
-    rowBytes = emit.select(mine, bytes, rowBytes);
-    firstRow = emit.select(mine, row, firstRow);
+    base = emit.select(mine, emit.offset(place.base, emit.mul(line, cacheLineBytes), emit.getI8Type()), base);
+    rowBytes = emit.select(mine, place.rowBytes, rowBytes);
+    first = emit.select(mine, row, first);
   }
-  if (columns)
-    walk.emplace(emit, Fold{columns}, FoldPlace{firstRow, emit.constant(stride - columns)}, rowBytes);
+  walk.emplace(emit, Fold{columns}, FoldPlace{first, emit.constant(stride - columns)}, rowBytes);
+}
+
+/// From the base to a line of its tile.
+Value BlockFetch::bytesTo(Emit &emit, Value line) const {
+  if (last)
+    line = emit.min(line, last);
+  Value row = arith::ShRUIOp::create(emit, emit.mul(line, rowsOfLine), emit.constant(32));
+  return emit.add(emit.mul(line, cacheLineBytes), emit.mul(row, jump));
 }
 
 SmallVector<Value, 2> BlockFetch::emitStep(Emit &emit, Value k, ValueRange carried) const {
-  Value bytes = walk ? carried[0] : emit.mul(emit.add(firstRow, k), rowBytes);
+  Value bytes = walk ? carried[0] : bytesTo(emit, first ? emit.add(first, k) : k);
   // Past the end of the memory a prefetch does nothing.
-  LLVM::Prefetch::create(emit, emit.offset(base, bytes, emit.getI8Type()), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  LLVM::Prefetch::create(emit, emit.offset(base, bytes, emit.getI8Type()), /*rw=*/0, /*hint=*/near ? 3 : 2, /*cache=*/1);
   return walk ? walk->next(emit, carried) : SmallVector<Value, 2>();
 }
 
@@ -87,8 +124,10 @@ struct Fetcher {
   SmallVector<FetchShape, 2> shapes = {};
 
   double share() const { return double(blocks) / size; }
-  /// A fetch of rows that follow each other and one of a window's have different steps.
+  /// Rows that follow each other and those of a window have different steps. Those of a shallow dot fetch long runs of lines.
   bool accepts(const FetchShape &shape) const {
+    if (shape.rows == 1 || (isShallow(steps) && shape.bytes() < nearBytes / 4))
+      return false;
     return llvm::all_of(shapes, [&](const FetchShape &other) {
       return other.columns == shape.columns && other.stride == shape.stride;
     });
@@ -96,11 +135,12 @@ struct Fetcher {
 };
 } // namespace
 
-/// The fetcher with the least to fetch for its products.
+/// The fetcher with the least to fetch for its products; of two alike the shallow one, whose operands are near: a product of a few rows waits for its
+/// own.
 static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &shape) {
   Fetcher *best = nullptr;
   for (Fetcher &fetcher : fetchers)
-    if (fetcher.accepts(shape) && (!best || fetcher.share() < best->share()))
+    if (fetcher.accepts(shape) && (!best || fetcher.share() < best->share() || (fetcher.share() == best->share() && isShallow(fetcher.steps))))
       best = &fetcher;
   return best;
 }
@@ -137,10 +177,14 @@ static SmallVector<Operation *> accessesToFetch(tile::LoopOp loop) {
   SmallVector<Operation *> accesses;
   for (auto load : loop.getBody().front().getOps<tile::LoadOp>())
     accesses.push_back(load);
+  auto isState = [&](Operation *op) { return isa<tile::LoadOp>(op) && loop.getStep() == 1 && blocksToNext(op) != 0; };
   for (Operation &op : *loop->getBlock())
-    if (rowsFollowBlocks(&op) && isa<tile::LoadOp>(op) == op.isBeforeInBlock(loop))
+    if ((rowsFollowBlocks(&op) || isState(&op)) && isa<tile::LoadOp>(op) == op.isBeforeInBlock(loop))
       accesses.push_back(&op);
-  llvm::erase_if(accesses, [](Operation *access) { return rowsToNext(access) == 0 && blocksToNext(access) == 0; });
+  // Around a loop of tokens one by one that is the state of the next head, too.
+  llvm::erase_if(accesses, [&](Operation *access) {
+    return rowsToNext(access) == 0 && (access->getBlock() == loop->getBlock() ? !isState(access) : blocksToNext(access) == 0);
+  });
   return accesses;
 }
 

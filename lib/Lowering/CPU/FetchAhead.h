@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The k-th step of a block's sums fetches one cache line: row k of the tile, for block 0 the first line of the row, for
-// block 1 the second one, and so on. A tile of more rows than there are steps takes several blocks a line.
+// Each step of a block's sums fetches one cache line: block 0 the first lines of the tile, row after row, block 1 those behind them, and so on. Of a
+// window, whose rows are walked, block 0 has the first line of each row, block 1 the second one; more rows than there are steps take several blocks
+// a line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LOWERING_CPU_FETCHAHEAD_H
@@ -18,20 +19,29 @@
 
 #include "attune/Tile/Tile.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace attune::cpu {
 
 struct KernelState;
 
 inline constexpr int64_t cacheLineBytes = 64;
+/// What may come into a first-level cache beside a tile of that size that is in use.
+inline constexpr int64_t nearBytes = 16 * 1024;
+
+/// Whether a dot has too few steps to fetch a line in each: it fetches several.
+inline bool isShallow(int64_t inner) { return inner <= 4; }
 
 /// A tile as a dot fetches it: rows of whole cache lines.
 struct FetchShape {
   int64_t rows, lines;
   int64_t columns, stride; ///< of a fold: tokens of a row of the window and of the image; else 0
+  bool near = false;       ///< into the first-level cache
 
   std::string name() const;
+  int64_t bytes() const { return rows * lines * cacheLineBytes; }
   /// Blocks of a dot that fetch it.
-  int64_t blocks(int64_t steps) const { return lines * ((rows + steps - 1) / steps); }
+  int64_t blocks(int64_t steps) const { return columns ? lines * llvm::divideCeil(rows, steps) : llvm::divideCeil(rows * lines, steps); }
 };
 
 /// Where the tile lies.
@@ -53,7 +63,16 @@ public:
   SmallVector<Value, 2> emitStep(Emit &emit, Value k, ValueRange carried) const;
 
 private:
-  Value base, rowBytes, firstRow;
+  void walkLines(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps);
+  Value bytesTo(Emit &emit, Value line) const;
+  void walkWindow(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps);
+
+  Value base;
+  Value first;                 ///< line of the tile that step 0 fetches; null: that lies at `base`
+  Value last;                  ///< of its lines; null: no step is behind it
+  Value rowsOfLine;            ///< 2³² over the lines of a row
+  Value jump;                  ///< bytes from the end of a row to the next one
+  bool near = false;
   std::optional<RowWalk> walk; ///< of a window: bytes from `base`
 };
 

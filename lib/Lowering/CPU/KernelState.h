@@ -109,6 +109,8 @@ void emitCopy(KernelState &state, Value tile, Order order, Buffer target);
 void emitPlace(KernelState &state, tile::LoadOp load);
 /// Emits a dot as a call.
 void emitDot(KernelState &state, tile::DotOp dot);
+/// Emits two dots of one row each by the same tile as one call.
+void emitRows(KernelState &state, tile::DotOp first, tile::DotOp second);
 /// Emits a scan as a call.
 void emitScan(KernelState &state, tile::ScanOp scan);
 /// Writes the transpose of a padded buffer of outer × inner elements.

@@ -200,6 +200,8 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
       emitNest(state, stages, stage);
     else if (stage.kind == Stage::Kind::Dot)
       emitDot(state, cast<tile::DotOp>(stage.ops[0]));
+    else if (stage.kind == Stage::Kind::Dots)
+      emitRows(state, cast<tile::DotOp>(stage.ops[0]), cast<tile::DotOp>(stage.ops[1]));
     else if (stage.kind == Stage::Kind::Scan)
       emitScan(state, cast<tile::ScanOp>(stage.ops[0]));
     else if (stage.kind == Stage::Kind::Place)
@@ -210,7 +212,7 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
       emitAny(state, cast<tile::AnyOp>(stage.ops[0]));
     else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
       return failure();
-    if (stage.kind == Stage::Kind::Nest || stage.kind == Stage::Kind::Dot || stage.kind == Stage::Kind::Scan || stage.kind == Stage::Kind::Place)
+    if (stage.kind != Stage::Kind::Loop && stage.kind != Stage::Kind::Arrive && stage.kind != Stage::Kind::Any)
       for (Operation *op : stage.kind == Stage::Kind::Dot ? ArrayRef(stage.ops).take_back() : ArrayRef(stage.ops))
         provideOrders(state, op->getResults());
     releaseAfter(state, stages, position);

@@ -52,6 +52,7 @@ private:
   LogicalResult conditional(scf::IfOp op);
   void allocate(tile::WorkspaceOp op);
   void choose(tile::EitherOp op);
+  void groupHeads(tile::GroupHeadsOp op);
   void launch(tile::LaunchOp op);
   void launchPending();
   void launchTogether(ArrayRef<tile::LaunchOp> ops);
@@ -92,6 +93,17 @@ void PlanEmitter::choose(tile::EitherOp op) {
     pick(given, own);
   for (auto [given, own] : llvm::zip_equal(memory.strides, other.strides))
     pick(given, own);
+  memories[op.getResult()] = memory;
+}
+
+/// From row to row as from head to head.
+void PlanEmitter::groupHeads(tile::GroupHeadsOp op) {
+  Memory memory = memories.lookup(op.getSource());
+  memory.type = op.getResult().getType();
+  memory.sizes[1] = emit.constant(memory.type.getDimSize(1));
+  memory.sizes[2] = emit.mul(memory.sizes[2], op.getGroup());
+  memory.strides[2] = memory.strides[1];
+  memory.strides[1] = emit.mul(memory.strides[1], op.getGroup());
   memories[op.getResult()] = memory;
 }
 
@@ -209,6 +221,10 @@ LogicalResult PlanEmitter::operation(Operation *op) {
   }
   if (auto either = dyn_cast<tile::EitherOp>(op)) {
     choose(either);
+    return success();
+  }
+  if (auto group = dyn_cast<tile::GroupHeadsOp>(op)) {
+    groupHeads(group);
     return success();
   }
   if (auto launch = dyn_cast<tile::LaunchOp>(op)) {

@@ -107,8 +107,12 @@ int64_t cpu::rowsToNext(Operation *op) {
 template <typename Op> static int64_t blocksToNextOf(Op access, ArrayRef<int64_t> shape) {
   auto loop = dyn_cast<tile::LoopOp>(access->getParentOp());
   OperandRange indices = access.getIndices();
-  if (!loop || access.getFold() || shape.size() != 2 || indices.size() < 3)
+  if (access.getFold() || shape.size() != 2 || indices.size() < 3)
     return 0;
+  if (!loop) {
+    auto id = indices[indices.size() - 3].template getDefiningOp<tile::ProgramIdOp>();
+    return id && id.getAxis() == tile::Axis::Head && isa<tile::KernelOp>(access->getParentOp());
+  }
   auto block = indices[indices.size() - 3].template getDefiningOp<arith::DivUIOp>();
   APInt length;
   if (!block || block.getLhs() != loop.getInductionVar() || !matchPattern(block.getRhs(), m_ConstantInt(&length)))

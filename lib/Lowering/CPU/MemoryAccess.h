@@ -17,7 +17,7 @@ namespace attune::cpu {
 /// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it, in
 /// the next block of queries or, of a fold, in the window to the right; 0 if it does not move.
 int64_t rowsToNext(mlir::Operation *access);
-/// The same of a memory in blocks, [.., blocks, rows, columns], that a loop over a length takes block by block.
+/// The same of a memory in blocks, [.., blocks, rows, columns], that a loop over a length takes block by block, or the programs of a kernel head by head.
 int64_t blocksToNext(mlir::Operation *access);
 /// The tile that it reads next.
 FetchShape nextShape(mlir::Operation *access);

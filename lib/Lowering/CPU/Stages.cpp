@@ -204,8 +204,26 @@ void Stages::append(Stage::Kind kind, Operation *op) {
   list.push_back({kind, {op}, {}});
 }
 
+/// A dot before this one that can make it, too: both are of one row and read the same tile once.
+Stage *Stages::besideDot(tile::DotOp dot) {
+  if (!isRowAlone(dot, target))
+    return nullptr;
+  for (Stage &stage : list) {
+    auto other = stage.kind == Stage::Kind::Dot ? cast<tile::DotOp>(stage.ops.front()) : tile::DotOp();
+    bool alike = other && other.getB() == dot.getB() && other.getTransposeB() == dot.getTransposeB() && isRowAlone(other, target);
+    if (alike && ready(dot.getA()) <= stageOf.lookup(other))
+      return &stage;
+  }
+  return nullptr;
+}
+
 void Stages::place(Operation *op) {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    if (Stage *stage = besideDot(dot)) {
+      stage->kind = Stage::Kind::Dots;
+      stage->ops.push_back(op), stageOf[op] = stage - list.begin();
+      return;
+    }
     if (auto stored = scaledStore(dot, target.lanes)) {
       if (stored->addend && waits(stored->addend))
         placeAlone(stored->addend.getDefiningOp());

@@ -15,11 +15,11 @@
 
 namespace attune::cpu {
 
-/// A loop nest over one tile shape, a dot, a scan, a load that is read in place, a loop over the sequence, or an arrival.
+/// A loop nest over one tile shape, a dot, two dots of a row each, a scan, a load that is read in place, a loop over the sequence, or an arrival.
 struct Stage {
-  enum class Kind { Nest, Dot, Scan, Place, Loop, Arrive, Any };
+  enum class Kind { Nest, Dot, Dots, Scan, Place, Loop, Arrive, Any };
   Kind kind;
-  SmallVector<Operation *> ops; ///< of a nest: in program order; of a dot: it, and the product with a tile that it ends with; otherwise the one op
+  SmallVector<Operation *> ops; ///< of a nest: in program order; of a dot: it, and the product with a tile that it ends with; of two dots: these; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest
   Order order = Order::Row;     ///< of a nest: its inner loop runs over vectors of adjacent elements
   bool keepsInner = false;      ///< has reductions over the outer loop: their results lie in the lanes
@@ -61,6 +61,7 @@ private:
   bool waits(Value tile) const;
   bool usedInNests(Value tile) const;
   void append(Stage::Kind kind, Operation *op);
+  Stage *besideDot(tile::DotOp dot);
   bool absorbed(Operation *op) const;
   unsigned earliest(Operation *op) const;
   unsigned ready(Value operand) const;

@@ -106,8 +106,8 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // -----
 
 // A loop without dots fetches the rows of its next step where it loads. With dots, one of them fetches that tile, a line in every
-// two steps of its sums, as there is room for all 256 lines so: of a row the block of the result decides the line; of rows
-// that follow each other, 256 bytes apart, the lines come in their order. Of windows the one to the right is fetched; its tokens are seven and seven in rows 56 apart, and each step
+// two steps of its sums, as there is room for all 256 lines so: the first block of the result those of the first eight rows, which need not follow
+// each other, the next one those of the next eight. Of windows the one to the right is fetched; its tokens are seven and seven in rows 56 apart, and each step
 // finds its place by additions from that of the step before. Of a memory in blocks of 64 columns the next block's rows are.
 // CHECK-LABEL: llvm.func @stream__avx512
 // CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i64
@@ -116,18 +116,22 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK-NOT:     llvm.intr.prefetch
 // CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512(
 // CHECK-LABEL: llvm.func internal @dot_64x64x64
-// CHECK:         arith.cmpi ult
-// CHECK:         %[[LINE:.*]] = arith.muli %{{.*}}, %c64_i64{{.*}}
-// CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg8[%[[LINE]]]
-// CHECK:         %[[FOLLOW:.*]] = arith.cmpi eq, %arg9, %c256_i64
-// CHECK:         %[[START:.*]] = arith.select %[[FOLLOW]], %arg8, %[[PLACE]]
-// CHECK:         %[[STEP:.*]] = arith.select %[[FOLLOW]], %c64_i64{{.*}}, %arg9
-// CHECK:         %[[BASE:.*]] = arith.select %{{.*}}, %[[START]], %arg0
-// CHECK:         %[[ROW_BYTES:.*]] = arith.select %{{.*}}, %[[STEP]], %c0_i64{{.*}}
+// CHECK:         %[[MINE:.*]] = arith.cmpi ult, %[[OWN:.*]], %c8_i64
+// CHECK:         %[[BEYOND:.*]] = arith.subi %arg9, %c256_i64
+// CHECK:         %[[LINES:.*]] = arith.muli %[[OWN]], %c2048_i64
+// CHECK:         %[[ROWS:.*]] = arith.muli %[[OWN]], %c8_i64
+// CHECK:         %[[JUMPS:.*]] = arith.muli %[[ROWS]], %[[BEYOND]]
+// CHECK:         %[[START:.*]] = arith.addi %[[LINES]], %[[JUMPS]]
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg8[%[[START]]]
+// CHECK:         %[[BASE:.*]] = arith.select %[[MINE]], %[[PLACE]], %arg0
+// CHECK:         %[[JUMP:.*]] = arith.select %[[MINE]], %[[BEYOND]], %c0_i64
 // CHECK:         scf.for %[[K:.*]] = %{{.*}} to %c64_i64{{.*}} step %{{.*}} iter_args
 // CHECK:           %[[SLOW:.*]] = arith.divui %[[K]], %c2_i64
-// CHECK:           %[[ROW:.*]] = arith.addi %{{.*}}, %[[SLOW]]
-// CHECK:           %[[BYTES:.*]] = arith.muli %[[ROW]], %[[ROW_BYTES]]
+// CHECK:           %[[QUARTER:.*]] = arith.muli %[[SLOW]], %c1073741824_i64
+// CHECK:           %[[ROW:.*]] = arith.shrui %[[QUARTER]], %c32_i64
+// CHECK:           %[[LINE:.*]] = arith.muli %[[SLOW]], %c64_i64
+// CHECK:           %[[FAR:.*]] = arith.muli %[[ROW]], %[[JUMP]]
+// CHECK:           %[[BYTES:.*]] = arith.addi %[[LINE]], %[[FAR]]
 // CHECK:           %[[FETCHED:.*]] = llvm.getelementptr %[[BASE]][%[[BYTES]]]
 // CHECK:           "llvm.intr.prefetch"(%[[FETCHED]])
 // CHECK-LABEL: llvm.func @windows__avx512
