@@ -104,6 +104,12 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   return shorterSeconds < alike * longerSeconds ? shortened(shapes, shorter, seconds) : schedule;
 }
 
+/// Rows that see the keys of a head: its queries, of all heads that go through them together.
+static int64_t rowsOf(const AttentionShape &shape) {
+  bool together = shape.family == Family::Softmax && shape.grouped;
+  return together ? shape.queries * (shape.heads / shape.sharedHeads) : shape.queries;
+}
+
 /// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query
 /// or a few that see many keys. A tile has a power of two of rows. Of keys it has 32: each is used once a row, so that nothing is
 /// gained by more, and 64 of them with their values and a transposed copy leave the first-level cache (docs/Rationale/SplitKeys.md).
@@ -114,7 +120,7 @@ static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, t
   for (const AttentionShape &shape : shapes) {
     bool ofRows = shape.family == Family::Softmax && !shape.window;
     bool known = (ofRows || isChunked(shape)) && shape.queries > 0;
-    most = std::max(most, known ? shape.queries : few + 1);
+    most = std::max(most, known ? rowsOf(shape) : few + 1);
   }
   if (most > few)
     return s;
@@ -276,7 +282,7 @@ static constexpr double mostRotated = 1.4;
 static int64_t queryBlocks(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   if (shape.family != Family::Softmax)
     return 1;
-  return llvm::divideCeil(std::max<int64_t>(1, shape.queries), schedule.getQueryTile());
+  return llvm::divideCeil(std::max<int64_t>(1, rowsOf(shape)), schedule.getQueryTile());
 }
 
 /// Pieces of keys for so many that each core would have one. A CPU's threads take what is next and begin at different times,

@@ -8,6 +8,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/GroupedRows.h"
 #include "attune/Attn/HeadRange.h"
 #include "attune/Attn/Execution.h"
 #include "attune/Graph/Metric.h"
@@ -148,7 +149,8 @@ template <typename Op> static AttentionShape shapeOf(Op op, Family family, attn:
 
 static Shape shapeOf(attn::SoftmaxOp op) {
   AttentionShape shape = shapeOf(op, Family::Softmax, attn::Form::Online);
-  shape.causal = op.getCausal(), shape.split = attn::executionOf(op).split;
+  shape.grouped = attn::areHeadsRows(op);
+  shape.causal = op.getCausal() && !shape.grouped, shape.split = attn::executionOf(op).split;
   shape.window = op.getWindow() ? op.getWindow()->getLength() : 0;
   return shape;
 }

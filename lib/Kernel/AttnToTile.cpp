@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "GroupHeads.h"
 #include "HostBuilder.h"
 #include "Prepare.h"
 #include "Signature.h"
@@ -101,6 +102,7 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   if (prepares && failed(buildPrepareFunction(module, host, source, weights, schedule)))
     return failure();
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
+  groupHeads(source, memories, builder);
   BuildSite site{module, builder, source.getLoc()};
   HostBuilder hostBuilder(site, source, memories, tensors, host.getName().str(), schedule,
                           printRegions ? &llvm::errs() : nullptr);

@@ -69,6 +69,16 @@ std::optional<Array> Array::collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 
   return result;
 }
 
+std::optional<Array> Array::withHeadsAsRows(int64_t groups) const {
+  if (rank() != 4 || sizes[2] > 1 || groups < 1 || sizes[1] % groups != 0)
+    return std::nullopt;
+  int64_t group = sizes[1] / groups;
+  Array result(*this);
+  result.sizes[1] = groups, result.sizes[2] *= group;
+  result.steps[1] *= group, result.steps[2] = steps[1];
+  return result;
+}
+
 int64_t Array::count() const { return elementCount(sizes).value_or(0); }
 
 int64_t Array::place(llvm::ArrayRef<int64_t> indices) const {

@@ -177,11 +177,21 @@ static LogicalResult evalEither(Frame &frame, tile::EitherOp op) {
   return success();
 }
 
+static LogicalResult evalGroupHeads(Frame &frame, tile::GroupHeadsOp op) {
+  std::optional<Array> result = frame.memory(op.getSource()).withHeadsAsRows(op.getResult().getType().getDimSize(1));
+  if (!result)
+    return op.emitOpError() << "expected heads of one token each";
+  frame.set(op, *result);
+  return success();
+}
+
 std::optional<LogicalResult> attune::reference::evalHostOp(Frame &frame, Operation &op) {
   if (frame.kernel)
     return std::nullopt;
   if (auto either = dyn_cast<tile::EitherOp>(op))
     return evalEither(frame, either);
+  if (auto group = dyn_cast<tile::GroupHeadsOp>(op))
+    return evalGroupHeads(frame, group);
   if (auto launch = dyn_cast<tile::LaunchOp>(op))
     return evalLaunch(frame, launch);
   if (auto workspace = dyn_cast<tile::WorkspaceOp>(op))

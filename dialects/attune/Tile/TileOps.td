@@ -442,6 +442,7 @@ def Tile_EitherOp : Tile_Op<"either", [Pure, AllTypesMatch<["given", "result"]>]
 
 include "attune/Tile/TileAny.td"
 include "attune/Tile/TileArrive.td"
+include "attune/Tile/TileGroupHeads.td"
 include "attune/Tile/TileScan.td"
 include "attune/Tile/TileElementwise.td"
 include "attune/Tile/TileLayouts.td"

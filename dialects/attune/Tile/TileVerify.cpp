@@ -262,6 +262,21 @@ LogicalResult EitherOp::verify() {
   return success();
 }
 
+LogicalResult GroupHeadsOp::verify() {
+  MemRefType source = getSource().getType(), result = getResult().getType();
+  if (source.getRank() != 4 || result.getRank() != 4 || source.getElementType() != result.getElementType() || source.getDimSize(0) != result.getDimSize(0) ||
+      source.getDimSize(3) != result.getDimSize(3))
+    return emitOpError() << "expected memories of rank 4 with one type of elements, batch and columns, but got " << source << " and " << result;
+  int64_t heads = source.getDimSize(1), groups = result.getDimSize(1);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(groups) || groups < 1 || heads % groups != 0)
+    return emitOpError() << "expected a number of heads that divides those of the source, but got " << result << " of " << source;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!result.isDynamicDim(2) || failed(result.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return emitOpError() << "expected rows that are not known, of adjacent elements, but got " << result;
+  return success();
+}
+
 LogicalResult WorkspaceOp::verify() {
   auto memory = cast<MemRefType>(getResult().getType());
   if (!memory.getLayout().isIdentity())

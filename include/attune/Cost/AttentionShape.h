@@ -32,7 +32,7 @@ struct AttentionShape {
   bool runningMaximum = false; ///< a stabilizer that cancels: each feature carries its own maximum
   bool queryRope = false, keyRope = false, keyNorm = false; ///< done in the loads
   bool keyFolded = false;  ///< keys come as omega x, m wide
-  bool grouped = false;    ///< chunked: one state for the query heads of a key-value head, which follow one another
+  bool grouped = false;    ///< chunked: one state for the query heads of a key-value head, which follow one another; softmax: those are rows of one head
   bool fused = false;      ///< state: made and read in one kernel
   bool wholeState = false; ///< others read the state, too, or its features are compressed or gated: none of it comes in slices
   bool split = false;      ///< chunked: parts of the sequence side by side, softmax: pieces of keys; as many as the schedule says

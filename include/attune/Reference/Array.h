@@ -34,6 +34,9 @@ public:
   /// The same elements with each group of dimensions as one; nullopt if those of a group leave gaps.
   std::optional<Array> collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 2>> groups) const;
 
+  /// [b, H, n, d] with n at most 1 as [b, G, n · H / G, d]: heads as rows. Nullopt for other shapes.
+  std::optional<Array> withHeadsAsRows(int64_t groups) const;
+
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
   int64_t size(int64_t dimension) const { return sizes[dimension]; }
   int64_t stride(int64_t dimension) const { return steps[dimension]; }

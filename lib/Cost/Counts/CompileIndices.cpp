@@ -61,6 +61,10 @@ FailureOr<Register> IndexCompiler::sizeOf(Value memory, unsigned dimension) {
 FailureOr<Register> IndexCompiler::sizeOfHostMemory(Value memory, unsigned dimension) {
   if (auto either = memory.getDefiningOp<tile::EitherOp>()) // both have the same sizes where both are there
     memory = either.getOther();
+  if (auto group = memory.getDefiningOp<tile::GroupHeadsOp>()) {
+    FailureOr<Register> size = sizeOfHostMemory(group.getSource(), dimension);
+    return failed(size) || dimension != 2 ? size : FailureOr<Register>(program.sizes.withConstant(Step::Mul, *size, group.getGroup()));
+  }
   if (auto argument = dyn_cast<BlockArgument>(memory))
     return inputOf(argument.getArgNumber(), dimension);
   auto workspace = memory.getDefiningOp<tile::WorkspaceOp>();

@@ -135,5 +135,7 @@ def _softmax(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, dtype: str, c
         fields["results"] = ["lse"]
     if offsets is None or key_offsets is not None:
         fields["keys"] = "?"
+    if offsets is None and q.shape[2] == 1:  # a program of its own: tiles of one query, and keys once for all heads that share them
+        sizes["queries"] = 1
     given = {"q": q, "k": k, "v": v, "key_lengths": lengths, "slope": slopes, "offsets": offsets, "key_offsets": key_offsets}
     return run(sizes, fields, given, tokens_first)

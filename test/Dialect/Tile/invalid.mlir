@@ -832,6 +832,31 @@ func.func @f(%given: memref<4x4xf32>, %other: memref<4x4xbf16>) {
 
 // -----
 
+// Heads as rows: other columns, heads that do not divide, rows that are known.
+func.func @f(%q: memref<?x8x?x64xf32>) {
+  // expected-error @below {{expected memories of rank 4 with one type of elements, batch and columns, but got}}
+  %m = tile.group_heads %q : memref<?x8x?x64xf32> to memref<?x2x?x32xf32, strided<[?, ?, ?, 1]>>
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<?x8x?x64xf32>) {
+  // expected-error @below {{expected a number of heads that divides those of the source, but got}}
+  %m = tile.group_heads %q : memref<?x8x?x64xf32> to memref<?x3x?x64xf32, strided<[?, ?, ?, 1]>>
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<?x8x?x64xf32>) {
+  // expected-error @below {{expected rows that are not known, of adjacent elements, but got}}
+  %m = tile.group_heads %q : memref<?x8x?x64xf32> to memref<?x2x4x64xf32, strided<[?, ?, ?, 1]>>
+  return
+}
+
+// -----
+
 // Constants: a tile of f32, a number that f32 does not hold.
 tile.kernel @k() grid(batch) {
   // expected-error @below {{expected a tile of f32, but got 'tensor<4xf16>'}}

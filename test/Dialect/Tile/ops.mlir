@@ -183,7 +183,10 @@ tile.kernel @arguments(%a: index, %b: i64, %c: f32, %d: memref<?xi32>, %e: memre
 
 // CHECK-LABEL: func.func @plan
 func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %batch: index, %pieces: index,
-                %given: memref<?x4x?xf32, strided<[?, ?, 1]>>, %own: memref<?x4x?xf32>) {
+                %given: memref<?x4x?xf32, strided<[?, ?, 1]>>, %own: memref<?x4x?xf32>,
+                %q: memref<?x8x?x64xf32, strided<[?, ?, ?, 1]>>) {
+  // CHECK: tile.group_heads %{{.*}} : memref<?x8x?x64xf32, strided<[?, ?, ?, 1]>> to memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>
+  %rows = tile.group_heads %q : memref<?x8x?x64xf32, strided<[?, ?, ?, 1]>> to memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>
   // CHECK: tile.either %{{.*}}, %{{.*}} : memref<?x4x?xf32, strided<[?, ?, 1]>>, memref<?x4x?xf32>
   %sums = tile.either %given, %own : memref<?x4x?xf32, strided<[?, ?, 1]>>, memref<?x4x?xf32>
   // CHECK: tile.launch @copy grid(%{{.*}}) (%{{.*}}, %{{.*}}) : memref<?x64xf32>, memref<?x64xf32>
