@@ -12,6 +12,8 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Pipeline/Describe.h"
+#include "attune/Support/DebugOutput.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +24,8 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::target;
+
+#define DEBUG_TYPE "device-code"
 
 /// Kernels and launches, with grids as a device has them.
 static OwningOpRef<ModuleOp> withFoldedGrids(Compilation &compilation) {
@@ -58,15 +62,22 @@ static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp mod
 }
 
 /// With the matrix instructions that are asked for. Where none are, wgmma is tried first: its operands lie in shared memory, for which plans, whose
-/// sizes are those of mma.sync, need not have the room.
+/// sizes are those of mma.sync, need not have the room. Any other error is one.
 static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module) {
   StringRef asked = compilation.products();
-  if (asked.empty() && device::hasProducts(compilation.target(), device::Products::Wgmma)) {
-    ScopedDiagnosticHandler quiet(&compilation.context(), [](Diagnostic &) { return success(); });
-    if (OwningOpRef<ModuleOp> device = lowerKernels(compilation, module, device::Products::Wgmma))
+  if (!asked.empty() || !device::hasProducts(compilation.target(), device::Products::Wgmma))
+    return lowerKernels(compilation, module, asked == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync);
+  bool lacksRoom = false;
+  {
+    ScopedDiagnosticHandler watch(&compilation.context(), [&](Diagnostic &diagnostic) {
+      lacksRoom |= StringRef(diagnostic.str()).starts_with(tile::noScheduleFits);
+      return success(lacksRoom);
+    });
+    if (OwningOpRef<ModuleOp> device = lowerKernels(compilation, module, device::Products::Wgmma); device || !lacksRoom)
       return device;
   }
-  return lowerKernels(compilation, module, asked == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync);
+  ATTUNE_DEBUG() << "products by mma.sync: those of wgmma have no room";
+  return lowerKernels(compilation, module, device::Products::MmaSync);
 }
 
 /// Plans need no more than any x86-64 has.
