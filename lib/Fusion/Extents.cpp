@@ -95,9 +95,15 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
   if (!extent.causal)
     return kernel::allKeys(site.tiles(), limit, stage.step);
   const AxisRange &rows = site[*extent.causal];
-  Value rowCount = countOf(site, (*stage.extents)[*extent.causal]);
-  kernel::CausalTile tile{rows.first, rows.count, rowCount, countOf(site, extent), extent.last};
-  return kernel::keysBefore(site.tiles(), tile, limit, stage.step);
+  const Extent &ofRows = (*stage.extents)[*extent.causal];
+  TileBuilder &tiles = site.tiles();
+  kernel::CausalTile tile{rows.first, rows.count, countOf(site, ofRows), countOf(site, extent), extent.last};
+  if (ofRows.heads == 1)
+    return kernel::keysBefore(tiles, tile, limit, stage.step);
+  tile.queries = tiles.div(tile.queries, ofRows.heads), tile.first = tiles.index(0), tile.isAll = true;
+  kernel::VisibleKeys result = kernel::keysBefore(tiles, tile, limit, stage.step);
+  result.heads = {ofRows.heads, tile.queries, rows.first};
+  return result;
 }
 
 /// The first entry of the block that the tile of an axis lies in.

@@ -30,6 +30,7 @@ struct Extent {
   /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
   std::optional<Axis> causal = std::nullopt;
   int64_t last = 0; ///< and is one of the last so many of these that exist; 0: it may be any
+  int64_t heads = 1; ///< the entries are those of so many heads, one head's after another's, each of which counts from 0
   /// A stage streams rows that see a tile of entries of that axis, by its `causal` and `last`, in place of what a row sees.
   std::optional<Axis> sees = std::nullopt;
   /// The entries are parts of the sequence that `memory` has at `dimension`.

@@ -201,7 +201,7 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
   AxisRange range{first, count, segment.masked && !streamed.sees ? borders.limit : Value(), Value(), site[stage.axis].view};
   if (!segment.to.index && segment.to.border == Border::Block)
     range.limit = end;
-  Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal, borders.lastOnly} : Mask();
+  Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal, borders.lastOnly, borders.heads} : Mask();
   if (streamed.sees && mask.diagonal) // of the first row
     mask.diagonal = inner.tiles.add(first, mask.diagonal);
   TileSite step = site.step(inner, stage.axis, range, mask);

@@ -51,6 +51,7 @@ struct Mask {
   mlir::Value limit;    ///< keys at or past it do not; null: every pair counts
   mlir::Value diagonal; ///< row r sees key j if j ≤ r + diagonal; null: every row sees every key
   int64_t last = 0;     ///< and only the last so many of these that exist; 0: all
+  kernel::HeadRows heads = {}; ///< rows are counted from the first of each
   explicit operator bool() const { return static_cast<bool>(limit); }
 };
 

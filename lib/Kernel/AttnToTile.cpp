@@ -102,11 +102,13 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   if (prepares && failed(buildPrepareFunction(module, host, source, weights, schedule)))
     return failure();
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
-  groupHeads(source, memories, builder);
   BuildSite site{module, builder, source.getLoc()};
-  HostBuilder hostBuilder(site, source, memories, tensors, host.getName().str(), schedule,
-                          printRegions ? &llvm::errs() : nullptr);
-  if (failed(hostBuilder.build(source)))
+  llvm::raw_ostream *regions = printRegions ? &llvm::errs() : nullptr;
+  GroupedHeads groups(site, source, memories, schedule, regions);
+  if (failed(groups.begin()))
+    return failure();
+  HostBuilder hostBuilder(site, source, memories, tensors, host.getName().str(), schedule, regions);
+  if (failed(hostBuilder.build(source)) || failed(groups.end()))
     return failure();
   func::ReturnOp::create(builder, source.getLoc());
   // Kernels that are counted are those of one sequence of all tokens.

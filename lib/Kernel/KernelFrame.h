@@ -43,6 +43,13 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The keys that queries i … i + rows − 1 can see, counted from the window's first.
+/// Rows that are those of several heads, one head's after another's.
+struct HeadRows {
+  int64_t count = 1; ///< heads
+  mlir::Value rows = {};  ///< of each of them
+  mlir::Value first = {}; ///< the first row of the tile
+};
+
 struct VisibleKeys {
   mlir::Value limit;    ///< keys at or past it do not exist
   mlir::Value full;     ///< keys below are seen by all rows; a multiple of the key tile
@@ -51,6 +58,7 @@ struct VisibleKeys {
   mlir::Value begin = {}; ///< the first of them; null: 0
   mlir::Value entered = {}; ///< keys from it on and below `full` are seen by all rows; null: `begin`
   int64_t lastOnly = 0; ///< each row sees only the last so many of its keys; 0: all
+  HeadRows heads = {};  ///< the diagonal is that of the first row of each
 };
 
 //===----------------------------------------------------------------------===//

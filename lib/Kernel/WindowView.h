@@ -53,6 +53,7 @@ struct CausalTile {
   int64_t rows;
   mlir::Value queries, keys;
   int64_t last = 0; ///< each sees only the last so many of its keys; 0: all
+  bool isAll = false; ///< the tile has all queries, however many rows that are
 };
 /// Query i sees the keys j ≤ i + N − n below `limit`.
 VisibleKeys keysBefore(TileBuilder &tiles, const CausalTile &tile, mlir::Value limit, int64_t keyTile);

@@ -135,7 +135,7 @@ VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value
   result.diagonal = tiles.add(tile.first, offset);
   Value seenByAll = tiles.min(tiles.add(result.diagonal, tiles.index(1)), limit);
   result.full = tiles.roundDown(seenByAll, keyTile);
-  Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.rows)), tile.queries);
+  Value end = tile.isAll ? tile.queries : tiles.min(tiles.add(tile.first, tiles.index(tile.rows)), tile.queries);
   result.last = tiles.min(tiles.add(end, offset), limit);
   if (tile.last) { // those of the first row begin first, those of the last row last
     auto firstOf = [&](Value keys) { return tiles.max(tiles.sub(keys, tiles.index(tile.last)), tiles.index(0)); };
@@ -178,12 +178,27 @@ static Value passedKeys(TileBuilder &tiles, const VisibleKeys &visible, ArrayRef
   return tiles.mask(tiles.constant(pairs, 1), 0, Value(), tiles.sub(left, last), tiles.sub(diagonal, last));
 }
 
-Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value firstKey, double fill) {
-  Value left = tiles.sub(visible.limit, firstKey);
-  Value diagonal = visible.diagonal ? tiles.sub(visible.diagonal, firstKey) : Value();
+/// Weights with `fill` where row r does not see a key j ≤ r + diagonal.
+static Value maskDiagonal(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value left, Value diagonal, double fill) {
   Value seen = tiles.mask(weights, fill, Value(), left, diagonal);
   if (!visible.lastOnly)
     return seen;
   ArrayRef<int64_t> pairs = tiles.shape(weights);
   return tiles.selectEqual(passedKeys(tiles, visible, pairs, left, diagonal), 0, seen, tiles.constant(pairs, fill));
+}
+
+Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value firstKey, double fill) {
+  Value left = tiles.sub(visible.limit, firstKey);
+  Value diagonal = visible.diagonal ? tiles.sub(visible.diagonal, firstKey) : Value();
+  const HeadRows &heads = visible.heads;
+  if (!diagonal || heads.count == 1)
+    return maskDiagonal(tiles, visible, weights, left, diagonal, fill);
+  SmallVector<int64_t> pairs(tiles.shape(weights));
+  Value ones = tiles.constant(pairs, 1), seen;
+  for (int64_t head = heads.count - 1; head >= 0; --head) { // those before the next head's rows are not that one's
+    Value begin = tiles.sub(multiply(tiles, heads.rows, tiles.index(head)), heads.first);
+    Value own = maskDiagonal(tiles, visible, weights, left, tiles.sub(diagonal, begin), fill);
+    seen = seen ? tiles.selectEqual(tiles.mask(ones, 0, tiles.add(begin, heads.rows), Value(), Value()), 0, seen, own) : own;
+  }
+  return seen;
 }

@@ -70,12 +70,12 @@ std::optional<Array> Array::collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 
 }
 
 std::optional<Array> Array::withHeadsAsRows(int64_t groups) const {
-  if (rank() != 4 || sizes[2] > 1 || groups < 1 || sizes[1] % groups != 0)
+  if (rank() != 4 || groups < 1 || sizes[1] % groups != 0 || (sizes[2] > 1 && sizes[1] > 1 && steps[1] != sizes[2] * steps[2]))
     return std::nullopt;
   int64_t group = sizes[1] / groups;
   Array result(*this);
   result.sizes[1] = groups, result.sizes[2] *= group;
-  result.steps[1] *= group, result.steps[2] = steps[1];
+  result.steps[1] *= group, result.steps[2] = sizes[2] > 1 ? steps[2] : steps[1];
   return result;
 }
 

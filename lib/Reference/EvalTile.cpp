@@ -180,7 +180,7 @@ static LogicalResult evalEither(Frame &frame, tile::EitherOp op) {
 static LogicalResult evalGroupHeads(Frame &frame, tile::GroupHeadsOp op) {
   std::optional<Array> result = frame.memory(op.getSource()).withHeadsAsRows(op.getResult().getType().getDimSize(1));
   if (!result)
-    return op.emitOpError() << "expected heads of one token each";
+    return op.emitOpError() << "expected heads of one token each, or whose tokens follow one another densely";
   frame.set(op, *result);
   return success();
 }

@@ -22,7 +22,7 @@ struct Visible : Term {
     if (!site.mask())
       return {w};
     kernel::VisibleKeys keys{site.mask().limit, Value(), Value(), site.mask().diagonal};
-    keys.lastOnly = site.mask().last;
+    keys.lastOnly = site.mask().last, keys.heads = site.mask().heads;
     return {kernel::maskKeys(site.tiles(), keys, w, site[Axis::Key].first, zeroOf(operands[0]->gives()))};
   }
 };

@@ -13,8 +13,10 @@ using namespace mlir;
 using namespace attune;
 
 bool attn::areHeadsRows(SoftmaxOp op) {
+  constexpr int64_t few = 16; // of more each head has rows enough for itself
   auto query = cast<RankedTensorType>(op.getQuery().getType()), key = cast<RankedTensorType>(op.getKey().getType());
-  if (query.getDimSize(2) != 1 || query.getDimSize(1) == key.getDimSize(1) || op.getLse() || op.getSlopes() || op.getWindow() || op.getLast())
+  int64_t queries = query.getDimSize(2);
+  if (queries < 1 || queries > few || query.getDimSize(1) == key.getDimSize(1) || op.getLse() || op.getSlopes() || op.getWindow())
     return false;
   auto function = dyn_cast<func::FuncOp>(op->getParentOp());
   bool isResult = op.getOutput().hasOneUse() && isa<func::ReturnOp>(*op.getOutput().user_begin());

@@ -17,9 +17,12 @@
 
 namespace attune::attn {
 
-/// Whether kernels take the query heads of a key-value head as rows of it: exact attention of one query, an argument of the function, whose output is a
-/// result. Not where rows differ by more than their numbers, with slopes; nor with lse, whose rows need not be adjacent.
+/// Whether kernels take the query heads of a key-value head as rows of it: exact attention of a few queries, an argument of the function, whose output
+/// is a result. Not where rows differ by more than their numbers, with slopes; nor with lse, whose rows need not be adjacent.
 bool areHeadsRows(SoftmaxOp op);
+
+/// Of exact attention whose rows are those of several heads, one head's after another's: how many heads, an integer.
+inline constexpr llvm::StringLiteral headsAsRowsAttr = "attn.heads_as_rows";
 
 } // namespace attune::attn
 

@@ -14,10 +14,11 @@ include "attune/Tile/TileDialect.td"
 def Tile_GroupHeadsOp : Op<Tile_Dialect, "group_heads", [Pure]> {
   let summary = "Heads that share keys, as rows of one head";
   let description = [{
-        result[b, g, r, c] = source[b, g · H / G + r, 0, c]     of heads with one token each
+        result[b, g, r · n + i, c] = source[b, g · H / G + r, i, c]
 
-    The same memory [batch, H, n, d] as [batch, G, n · H / G, d], where n is 1, or 0 of a tensor that a run leaves out. It is of a host function: a kernel
-    then reads the keys of head g once for all of these rows.
+    The same memory [batch, H, n, d] as [batch, G, n · H / G, d]. A row lies behind the one before as far as the tokens of a head behind those of the head
+    before over their number: n is 1, or the rows of all heads follow one another densely. A tensor that a run leaves out has no rows. It is of a host
+    function: a kernel then reads the keys of head g once for all of these rows.
 
     Constraints: memories of rank 4 with one type of elements, batch and d; a number of heads that divides the source's; rows that are not known; the last
     stride is 1.

@@ -34,7 +34,7 @@ public:
   /// The same elements with each group of dimensions as one; nullopt if those of a group leave gaps.
   std::optional<Array> collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 2>> groups) const;
 
-  /// [b, H, n, d] with n at most 1 as [b, G, n · H / G, d]: heads as rows. Nullopt for other shapes.
+  /// [b, H, n, d] as [b, G, n · H / G, d]: heads as rows. Nullopt for other shapes, and if n tokens of the heads leave gaps.
   std::optional<Array> withHeadsAsRows(int64_t groups) const;
 
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }

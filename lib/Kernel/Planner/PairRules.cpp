@@ -26,6 +26,7 @@
 #include "Terms.h"
 #include "attune/Attn/Execution.h"
 #include "attune/Attn/Exponents.h"
+#include "attune/Attn/GroupedRows.h"
 
 using namespace mlir;
 using namespace attune;
@@ -445,6 +446,13 @@ template <typename Op> static SeenKeys keysOfAttention(Operation *op) {
           static_cast<int64_t>(attention.getLast().value_or(0))};
 }
 
+static SeenKeys keysOfSoftmax(Operation *op) {
+  SeenKeys seen = keysOfAttention<attn::SoftmaxOp>(op);
+  if (auto heads = op->getAttrOfType<IntegerAttr>(attn::headsAsRowsAttr))
+    seen.heads = heads.getInt();
+  return seen;
+}
+
 static Tiles buildSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::SoftmaxOp>(result.getOwner());
   Source &state = draft.shared(op);
@@ -452,7 +460,7 @@ static Tiles buildSoftmax(OpResult result, RegionDraft &draft, const Place &at) 
     Place keys = RegionDraft::keysOf(at);
     Source q = draft.read(op.getQuery(), draft.channels(at)), k = draft.read(op.getKey(), draft.channels(keys));
     Source v = draft.read(op.getValue(), draft.values(keys));
-    Stage stage = draft.keys(keysOfAttention<attn::SoftmaxOp>(op));
+    Stage stage = draft.keys(keysOfSoftmax(op));
     if (attn::executionOf(op).split)
       stage.cut = StageCut{};
     int64_t width = draft.valueTile(cast<RankedTensorType>(op.getValue().getType()).getDimSize(3));
@@ -492,8 +500,7 @@ void kernel::addPairRules(TermRules &rules) {
   rules.add<attn::RowSumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
   rules.add<attn::RowMaximumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "row_maximum", .build = buildRowMaximum, .keys = keysOfSum});
   rules.add<attn::DistanceSumsOp>({.sides = {rows}, .materialize = materializeDistanceSums});
-  rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax,
-                              .keys = keysOfAttention<attn::SoftmaxOp>});
+  rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax, .keys = keysOfSoftmax});
   rules.add<attn::PolynomialOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "polynomial", .build = buildPolynomial,
                                  .keys = keysOfAttention<attn::PolynomialOp>});
 }

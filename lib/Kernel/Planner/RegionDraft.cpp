@@ -145,8 +145,8 @@ Stage RegionDraft::keys(const SeenKeys &seen, bool dearSteps) const {
   key.window = problem.window, key.shortLast = problem.shortLast;
   if (seen.causal)
     key.causal = Axis::Query;
-  key.last = seen.last;
-  Stage stage = plan.keys(dearSteps);
+  key.last = seen.last, (*extents)[Axis::Query].heads = seen.heads;
+  Stage stage = plan.keys(dearSteps, /*dearMasks=*/seen.heads > 1);
   if (seen.last && stage.segments.size() == 2) { // the rows begin at different keys, too
     stage.segments.front().from = Border::Entered;
     stage.segments.insert(stage.segments.begin(), {"entering", Border::Begin, Border::Entered, /*masked=*/true});

@@ -59,7 +59,8 @@ struct SeenKeys {
   mlir::Value lengths;
   bool causal = false;
   attn::WindowAttr window;
-  int64_t last = 0; ///< of these a row sees only the last so many; 0: all
+  int64_t last = 0;  ///< of these a row sees only the last so many; 0: all
+  int64_t heads = 1; ///< rows are those of so many heads, one head's after another's
 };
 
 struct TermRule {

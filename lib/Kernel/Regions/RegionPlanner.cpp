@@ -81,11 +81,11 @@ Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int
 
 Source kernel::beginOf(Value positions) { return fusion::memory(positions, {{Axis::Batch, 1, 0, 1, 1}}); }
 
-Stage RegionPlanner::keys(bool dearSteps) const {
-  // Beside the two or three products of f32 on matrix units a mask costs next to nothing, and the second body would be half of the
+Stage RegionPlanner::keys(bool dearSteps, bool dearMasks) const {
+  // Beside the two or three products of f32 on matrix units one mask costs next to nothing, and the second body would be half of the
   // code.
   bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
-  bool oneLoop = gpu && (problem.schedule.getOperand().isF32() || dearSteps);
+  bool oneLoop = gpu && !dearMasks && (problem.schedule.getOperand().isF32() || dearSteps);
   Stage stage{Axis::Key, problem.keyTile(), {{"masked", Border::Begin, Border::End, true}}, extents};
   if (!oneLoop)
     stage.segments = {{"seen", Border::Begin, Border::Seen, false}, {"rest", Border::Seen, Border::End, true}};

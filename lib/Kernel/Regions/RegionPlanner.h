@@ -56,8 +56,8 @@ public:
   void addFeatureSlices(fusion::KernelRegion &region, int64_t count) const;
 
   /// The stage over the keys that queries see: tiles that every row sees in full, then the rest with a mask. On a GPU one
-  /// segment with the mask where a step has products of `precision f32`: in f32, and for `dearSteps`.
-  fusion::Stage keys(bool dearSteps = false) const;
+  /// segment with the mask where a step has products of `precision f32`: in f32, and for `dearSteps`; not where masks are dear, too.
+  fusion::Stage keys(bool dearSteps = false, bool dearMasks = false) const;
   /// The output o [Tq, dv] of a head with what comes after the attention: a convolution, a projection.
   fusion::Source finished(fusion::Source o) const { return finished(o, problem.output, problem.valueWidth()); }
   fusion::Source finished(fusion::Source o, const Output &output, int64_t width) const;

@@ -96,13 +96,15 @@ void PlanEmitter::choose(tile::EitherOp op) {
   memories[op.getResult()] = memory;
 }
 
-/// From row to row as from head to head.
+/// From row to row as from head to head, over the tokens of a head.
 void PlanEmitter::groupHeads(tile::GroupHeadsOp op) {
   Memory memory = memories.lookup(op.getSource());
   memory.type = op.getResult().getType();
   memory.sizes[1] = emit.constant(memory.type.getDimSize(1));
-  memory.sizes[2] = emit.mul(memory.sizes[2], op.getGroup());
-  memory.strides[2] = memory.strides[1];
+  Value tokens = memory.sizes[2], one = emit.constant(1);
+  Value step = arith::DivUIOp::create(emit, memory.strides[1], arith::MaxUIOp::create(emit, tokens, one));
+  memory.sizes[2] = emit.mul(tokens, op.getGroup());
+  memory.strides[2] = step;
   memory.strides[1] = emit.mul(memory.strides[1], op.getGroup());
   memories[op.getResult()] = memory;
 }

@@ -118,6 +118,10 @@ def _with_heads(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.dim() == 4 else tensor.flatten(0, -4)
 
 
+# Query heads that share keys are rows of one kernel's tile up to so many queries.
+FEW_QUERIES = 16
+
+
 def _softmax(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, dtype: str, causal: bool,
              scale: typing.Optional[float], lengths: Tensor = None, slopes: Tensor = None, tokens_first: bool = False, lse: bool = False,
              mechanism: typing.Optional[typing.Mapping[str, typing.Any]] = None, offsets: Tensor = None,
@@ -135,7 +139,8 @@ def _softmax(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, dtype: str, c
         fields["results"] = ["lse"]
     if offsets is None or key_offsets is not None:
         fields["keys"] = "?"
-    if offsets is None and q.shape[2] == 1:  # a program of its own: tiles of one query, and keys once for all heads that share them
-        sizes["queries"] = 1
+    shares = q.shape[1] > k.shape[1] and q.shape[2] < k.shape[2]  # of a cache, by heads
+    if offsets is None and (q.shape[2] == 1 or (shares and q.shape[2] <= FEW_QUERIES)):
+        sizes["queries"] = q.shape[2]  # a program of its own: tiles of few queries, and keys once for all heads that share them
     given = {"q": q, "k": k, "v": v, "key_lengths": lengths, "slope": slopes, "offsets": offsets, "key_offsets": key_offsets}
     return run(sizes, fields, given, tokens_first)
