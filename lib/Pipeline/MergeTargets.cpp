@@ -26,16 +26,41 @@ static bool sameTensor(const TensorDescription &a, const TensorDescription &b) {
          a.indexBound == b.indexBound && a.mostPosition == b.mostPosition && a.inPlaceOf == b.inPlaceOf && a.ifEmpty == b.ifEmpty;
 }
 
-/// A caller sees one interface, whatever the device.
-static llvm::Error checkSameInterface(const LibraryDescription &a, const LibraryDescription &b, StringRef target) {
-  bool same = a.name == b.name && a.sizes == b.sizes && a.queriesEqualKeys == b.queriesEqualKeys &&
-              a.tensors.size() == b.tensors.size() && a.sizeRules.size() == b.sizeRules.size();
-  for (size_t i = 0; same && i < a.tensors.size(); ++i)
-    same = sameTensor(a.tensors[i], b.tensors[i]);
-  if (same)
-    return llvm::Error::success();
-  return llvm::createStringError("expected the same tensors and sizes for every target, but " + target +
-                                 " needs others; compile a library for each");
+static bool sameTensors(llvm::ArrayRef<TensorDescription> a, llvm::ArrayRef<TensorDescription> b) {
+  return llvm::equal(a, b, sameTensor);
+}
+
+/// How many tensors callers see, which come before the prepared ones.
+static size_t shownCount(const LibraryDescription &library) {
+  return llvm::count_if(library.tensors, [](const TensorDescription &tensor) { return tensor.role != ATTUNE_RT_PREPARED; });
+}
+
+static bool sameRules(llvm::ArrayRef<SizeRule> a, llvm::ArrayRef<SizeRule> b) {
+  return llvm::equal(a, b, [](const SizeRule &x, const SizeRule &y) { return x.kind == y.kind && x.symbol == y.symbol && x.value == y.value; });
+}
+
+/// What a caller sees differently of two libraries; empty: nothing.
+static std::string differenceOf(const LibraryDescription &a, const LibraryDescription &b) {
+  llvm::ArrayRef<TensorDescription> ofA = llvm::ArrayRef(a.tensors).take_front(shownCount(a)), ofB = llvm::ArrayRef(b.tensors).take_front(shownCount(b));
+  for (auto [x, y] : llvm::zip(ofA, ofB))
+    if (!sameTensor(x, y))
+      return "tensor '" + x.name + "'";
+  if (ofA.size() != ofB.size())
+    return "number of tensors";
+  if (!sameRules(a.sizeRules, b.sizeRules))
+    return "conditions on sizes";
+  return a.name == b.name && a.sizes == b.sizes && a.queriesEqualKeys == b.queriesEqualKeys ? "" : "sizes";
+}
+
+/// A caller sees one interface, whatever the device. Prepared tensors are the handle's own.
+static llvm::Error joinInterface(const LibraryDescription &library, LibraryDescription &added, StringRef target) {
+  if (std::string difference = differenceOf(library, added); !difference.empty())
+    return llvm::createStringError("expected the same " + difference + " for every target, but " + target + " needs another; compile a library for each");
+  llvm::ArrayRef<TensorDescription> prepared = llvm::ArrayRef(added.tensors).drop_front(shownCount(added));
+  if (!sameTensors(llvm::ArrayRef(library.tensors).drop_front(shownCount(library)), prepared))
+    for (VariantDescription &variant : added.variants)
+      variant.prepared.emplace(prepared.begin(), prepared.end());
+  return llvm::Error::success();
 }
 
 /// Two targets have plans of one name.
@@ -75,7 +100,7 @@ llvm::Error attune::mergeTargets(std::optional<LibraryModule> &library, LibraryM
     library = std::move(added);
     return llvm::Error::success();
   }
-  if (llvm::Error error = checkSameInterface(library->description, added.description, target))
+  if (llvm::Error error = joinInterface(library->description, added.description, target))
     return error;
   llvm::append_range(library->description.variants, added.description.variants);
   sharePtx(library->description.variants);

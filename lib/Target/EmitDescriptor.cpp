@@ -29,7 +29,7 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   types.kernel = StructType::get(context, {ptr, ArrayType::get(i32, 3), i32});
   types.product = StructType::get(context, {i64, i32, i32, i64, i64, i64});
   types.variant =
-      StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64, ptr, i64, i64});
+      StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
                                 i64, i64, i64, i64, i64, ptr, i64, ptr});
@@ -77,6 +77,7 @@ private:
   Expected<Constant *> plan(const PlanDescription &plan);
   Constant *kernel(const DeviceKernelDescription &kernel);
   SmallVector<Constant *> products(const VariantDescription &variant);
+  SmallVector<Constant *> tensorsOf(const VariantDescription &variant);
   Expected<Constant *> variant(const VariantDescription &variant);
 
   Module &module;
@@ -174,6 +175,17 @@ SmallVector<Constant *> DescriptorBuilder::products(const VariantDescription &va
   return result;
 }
 
+/// Those that callers see, then the variant's own.
+SmallVector<Constant *> DescriptorBuilder::tensorsOf(const VariantDescription &variant) {
+  SmallVector<Constant *> result;
+  for (const TensorDescription &each : description.tensors)
+    if (each.role != ATTUNE_RT_PREPARED)
+      result.push_back(tensor(each));
+  for (const TensorDescription &each : *variant.prepared)
+    result.push_back(tensor(each));
+  return result;
+}
+
 Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &variant) {
   SmallVector<Constant *> plans, kernels;
   for (const PlanDescription &description : variant.plans) {
@@ -191,14 +203,14 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
       return built.takeError();
     prepare = global(*built, "prepare");
   }
-  SmallVector<Constant *> multiplied = products(variant);
+  SmallVector<Constant *> multiplied = products(variant), tensors = variant.prepared ? tensorsOf(variant) : SmallVector<Constant *>();
   Image cubin = image(variant.cubin, /*endWithZero=*/false), ptx = image(variant.ptx.empty() ? "" : texts.joined(), /*endWithZero=*/true);
   return ConstantStruct::get(types.variant,
                              {i32(variant.target), i32(variant.arch), i32(variant.archSpecific), i32(plans.size()),
                               table(types.plan, plans, "plans"), cubin.data, cubin.bytes, ptx.data, ptx.bytes,
                               table(types.kernel, kernels, "kernels"), i64(kernels.size()), prepare, cubin.unpacked,
                               ptx.unpacked, table(types.product, multiplied, "products"), i64(multiplied.size()),
-                              i64(texts.beginOf(variant.ptx))});
+                              i64(texts.beginOf(variant.ptx)), table(types.tensor, tensors, "tensors"), i64(tensors.size())});
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {

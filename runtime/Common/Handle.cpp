@@ -37,6 +37,19 @@ bool isSound(const attune_rt_tensor &tensor) {
   return true;
 }
 
+/// A table in which each tensor is sound and prepared ones come last.
+bool areSound(const attune_rt_tensor *tensors, uint64_t count) {
+  bool sound = true;
+  for (uint64_t i = 0; sound && i < count; ++i)
+    sound = isSound(tensors[i]) && (i == 0 || !isPrepared(tensors[i - 1]) || isPrepared(tensors[i]));
+  return sound;
+}
+
+bool isSound(const attune_rt_variant &variant) {
+  bool plans = variant.plan_count >= 1 && variant.plan_count <= ATTUNE_MAX_PLANS;
+  return plans && (!variant.tensors || (variant.tensor_count <= UINT32_MAX && areSound(variant.tensors, variant.tensor_count)));
+}
+
 attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
   if (!descriptor || descriptor->size < sizeof(attune_rt_descriptor) ||
       descriptor->version != ATTUNE_RT_DESCRIPTOR_VERSION)
@@ -44,12 +57,9 @@ attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
                 "create: expected a library description of version %u, but got version %u; compile "
                 "the library again",
                 ATTUNE_RT_DESCRIPTOR_VERSION, descriptor ? descriptor->version : 0);
-  bool sound = true;
-  for (uint32_t i = 0; sound && i < descriptor->tensor_count; ++i)
-    sound = isSound(descriptor->tensors[i]) &&
-            (i == 0 || !isPrepared(descriptor->tensors[i - 1]) || isPrepared(descriptor->tensors[i]));
+  bool sound = areSound(descriptor->tensors, descriptor->tensor_count);
   for (uint64_t i = 0; sound && i < descriptor->variant_count; ++i)
-    sound = descriptor->variants[i].plan_count >= 1 && descriptor->variants[i].plan_count <= ATTUNE_MAX_PLANS;
+    sound = isSound(descriptor->variants[i]);
   for (uint64_t i = 0; sound && i < descriptor->size_rule_count; ++i)
     sound = descriptor->size_rules[i].symbol < ATTUNE_RT_SYMBOL_COUNT &&
             descriptor->size_rules[i].kind <= ATTUNE_RT_BLOCKS && descriptor->size_rules[i].value >= 1;
@@ -125,6 +135,17 @@ attune_status createOn(attune_rt_handle &handle, const Place &place, const attun
   if (attune_status status = loadCudaCode(handle, place))
     return status;
   return chooseProducts(handle, place);
+}
+
+/// From here on tensors are those of the code that was chosen.
+void adoptTensors(attune_rt_handle &handle) {
+  const attune_rt_variant &variant = *handle.variant;
+  if (!variant.tensors)
+    return;
+  handle.own = *handle.descriptor;
+  handle.own.tensors = variant.tensors;
+  handle.own.tensor_count = static_cast<uint32_t>(variant.tensor_count);
+  handle.descriptor = &handle.own;
 }
 
 /// The slots of runs and questions, absent until something is written to them.
@@ -236,9 +257,11 @@ attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const att
   if (!handle)
     return fail(ATTUNE_ERROR_MEMORY, "%s_create: expected memory for a handle, but there is none", place.library);
   handle->descriptor = descriptor;
-  attune_status status = allocateSlots(*handle, place);
-  if (!status)
-    status = createOn(*handle, place, options);
+  attune_status status = createOn(*handle, place, options);
+  if (!status) {
+    adoptTensors(*handle);
+    status = allocateSlots(*handle, place);
+  }
   attune_rt_handle *ticket = status ? nullptr : registerHandle(*handle);
   if (!status && !ticket)
     status = fail(ATTUNE_ERROR_MEMORY, "%s_create: expected room for one more handle, but there is none; destroy others",

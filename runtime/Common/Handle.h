@@ -20,7 +20,8 @@ struct Product;
 struct attune_rt_handle {
   /// Of a GPU, in a child of a fork: the driver has no context there, and nothing can be asked of it.
   bool leftBehind;
-  const attune_rt_descriptor *descriptor;
+  const attune_rt_descriptor *descriptor; ///< the library's, or `own`
+  attune_rt_descriptor own;               ///< where the variant has a tensor table of its own: the library's with that
   const attune_rt_variant *variant;
   DLDevice device;
 

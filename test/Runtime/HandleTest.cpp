@@ -65,7 +65,7 @@ TEST(Create, RefusesADescriptorOfAnotherVersion) {
   attune_rt_handle *handle = nullptr;
   EXPECT_EQ(attune_rt_create(&other, nullptr, &handle), ATTUNE_ERROR_LIBRARY);
   EXPECT_EQ(message(),
-            "create: expected a library description of version 5, but got version 6; compile the library again");
+            "create: expected a library description of version 6, but got version 7; compile the library again");
   other = toy_descriptor;
   attune_rt_tensor deep = toy_descriptor.tensors[0];
   deep.rank = ATTUNE_RT_MAX_RANK + 1;

@@ -8,6 +8,7 @@
 
 #include "PreparedToy.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -241,6 +242,29 @@ TEST(Table, PreparedTensorsAreStaticAndComeLast) {
   EXPECT_FALSE(early.create());
   EXPECT_EQ(message(), "kit_create: expected a sound library description, but got one past its limits; compile the "
                        "library again");
+}
+
+TEST(Table, OfAVariantHasPreparedTensorsOfItsOwn) {
+  attune_rt_tensor shown[TensorCount];
+  std::copy_n(descriptor.tensors, TensorCount, shown);
+  std::swap(shown[Factor], shown[Count]); // those of another device
+  attune_rt_variant own = descriptor.variants[0];
+  own.tensors = descriptor.tensors, own.tensor_count = TensorCount;
+  attune_rt_descriptor other = descriptor;
+  other.tensors = shown, other.variants = &own;
+  for (uint32_t count : {static_cast<uint32_t>(TensorCount), static_cast<uint32_t>(Factor)}) { // or none
+    other.tensor_count = count;
+    Handle handle = create(optionsWithThreads(1), other);
+    ASSERT_TRUE(handle) << message();
+    Case c(3, 17);
+    ASSERT_EQ(prepare(handle, c), ATTUNE_OK) << message();
+    ASSERT_EQ(run(handle, c), ATTUNE_OK) << message();
+    EXPECT_EQ(c.wrongOutputs(), 0);
+  }
+  attune_rt_tensor late[] = {shown[Factor], shown[K]};
+  own.tensors = late, own.tensor_count = 2;
+  EXPECT_FALSE(create(optionsWithThreads(1), other));
+  EXPECT_EQ(message(), "kit_create: expected a sound library description, but got one past its limits; compile the library again");
 }
 
 TEST(Table, MayBeLong) {

@@ -80,6 +80,8 @@ struct VariantDescription {
   llvm::SmallVector<PlanDescription, 3> plans;
   /// Fills the prepared tensors.
   std::optional<PlanDescription> prepare = {};
+  /// The prepared tensors, where they are not those of the library: other devices read weights in other orders.
+  std::optional<llvm::SmallVector<TensorDescription, 2>> prepared = {};
   // GPU only.
   int32_t arch = 0;
   /// sm_90a and the like.

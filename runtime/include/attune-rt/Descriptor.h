@@ -11,7 +11,7 @@
  *
  * Argument slots. Plans, workspace functions and kernels take an array of 8-byte slots. A tensor of rank r takes
  * 1 + r + r of them: address of the first element, sizes[r], strides[r] (elements). An absent optional tensor has a
- * null address and zero sizes. A plan's slots are the tensors in the order of the tensor table, then one slot with the
+ * null address and zero sizes. A plan's slots are the tensors in the order of the variant's tensor table, then one slot with the
  * workspace's address. The slots of a prepare plan are the parameters, then the prepared tensors, then the workspace.
  * Parameters and prepared tensors are row-major and start at multiples of 64 bytes.
  *
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_RT_DESCRIPTOR_VERSION 5u
+#define ATTUNE_RT_DESCRIPTOR_VERSION 6u
 #define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
 
 typedef enum attune_rt_role {
@@ -146,6 +146,9 @@ typedef struct attune_rt_variant {
   const attune_rt_product *products; /* CUDA only */
   uint64_t product_count;
   uint64_t ptx_begin; /* where this variant's PTX begins, once it is unpacked */
+  /* Those of the descriptor that callers see, then the prepared tensors of this variant; null: the descriptor's table. */
+  const attune_rt_tensor *tensors;
+  uint64_t tensor_count;
 } attune_rt_variant;
 
 /* What a mechanism needs of a number of tokens that only a run knows. */

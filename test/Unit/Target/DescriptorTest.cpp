@@ -73,7 +73,8 @@ TEST_F(Layout, Variant) {
                                  offsetof(attune_rt_variant, kernel_count), offsetof(attune_rt_variant, prepare),
                                  offsetof(attune_rt_variant, cubin_unpacked), offsetof(attune_rt_variant, ptx_unpacked),
                                  offsetof(attune_rt_variant, products), offsetof(attune_rt_variant, product_count),
-                                 offsetof(attune_rt_variant, ptx_begin),
+                                 offsetof(attune_rt_variant, ptx_begin), offsetof(attune_rt_variant, tensors),
+                                 offsetof(attune_rt_variant, tensor_count),
                                  sizeof(attune_rt_variant)}));
 }
 
