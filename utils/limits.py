@@ -88,7 +88,14 @@ def of_features(width):
 VALUES = {name: MECHANISMS[name] for name in ("softmax", "polynomial", "effatt", "elu1, relu", "elu1, relu, causal",
                                               "favor, 256 features", "polysketch, size 32, causal")}
 
-LINEAR = {name: row for name, row in MECHANISMS.items() if row[1]["kind"] == "kernel"}
+STATES = {"state": {"initial": True, "final": True}}
+DELTA = kernel("identity") | {"decay": {"per": "token"}, "erase": {"per": "token"}}
+GATED = {
+    "decay of channels, causal": (True, kernel("identity") | {"decay": {"per": "channel"}}, {}),
+    "gated delta rule, causal": (True, DELTA, {"qk_norm": {"kind": "l2"}}),
+    "gated delta rule, causal, initial and final state": (True, DELTA, {"qk_norm": {"kind": "l2"}} | STATES),
+}
+LINEAR = {name: row for name, row in MECHANISMS.items() if row[1]["kind"] == "kernel"} | GATED
 
 # By heading: how a size enters the spec, and the rows.
 TABLES = {

@@ -138,6 +138,9 @@ static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, t
 /// are, the less is computed again for other slices.
 static constexpr int64_t sliceColumns[] = {256, 128, 64}, wholeRows[] = {0};
 
+/// Chunks have whole rows of features, of which many leave room for a state of few values.
+static constexpr int64_t valueColumns[] = {256, 128, 64, 32, 16};
+
 /// The widest rows that are cut into slices, and the most features. Kernels that rotate tokens grow with the width, and features
 /// are stored.
 static constexpr int64_t widestSliced = 4096, mostFeatures = 8192;
@@ -161,6 +164,14 @@ static bool hasSlices(const AttentionShape &shape) {
   }
 }
 
+/// Whether the chunks of an attention have slices of values alone: every program makes the pairs and the denominators of its chunks. Not where features
+/// are exponents, where the state of a part is handed on, nor where an output needs all values of its head.
+static bool hasValueSlices(const AttentionShape &shape) {
+  bool isCosformer = shape.map && shape.map.getKind() == attn::FeatureKind::Cosformer; // two blocks
+  bool isAlone = !shape.split && !shape.grouped && !shape.projectsOutput;
+  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !shape.runningMaximum && !isCosformer && isAlone;
+}
+
 /// As much of an attention as its tiles have. Where those are slices, tokens have been through their steps, and features are stored.
 static AttentionShape tileOf(AttentionShape shape, tile::ScheduleAttr schedule) {
   if (!schedule.isSliced())
@@ -168,6 +179,8 @@ static AttentionShape tileOf(AttentionShape shape, tile::ScheduleAttr schedule) 
   // What their kernels store is f32, which comes to registers as rows that are normalised in the load do.
   shape.keyNorm |= shape.keyRope;
   shape.queryRope = shape.keyRope = false;
+  if (hasValueSlices(shape))
+    shape.valueWidth = std::min(shape.valueWidth, schedule.getValueTile());
   if (!hasSlices(shape))
     return shape;
   shape.width = std::min(shape.width, schedule.getFeatureTile());
@@ -182,7 +195,7 @@ static tile::ScheduleAttr scheduleOf(const AttentionShape &shape, tile::Schedule
   if (!s.isSliced())
     return s;
   if (!hasSlices(shape))
-    return tile::scheduleOfRows(s);
+    return hasValueSlices(shape) ? s : tile::scheduleOfRows(s);
   if (shape.family != Family::Polysketch)
     return s;
   return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
@@ -264,13 +277,22 @@ llvm::SmallVector<tile::ScheduleAttr> cost::gpuSchedules(llvm::ArrayRef<Attentio
         }))
       schedules.push_back(schedule);
   };
-  for (auto [queries, keys] : tileSizes)
-    for (tile::WarpGrid warps : grids)
-      for (int64_t columns : slices == Slices::Taken ? llvm::ArrayRef(sliceColumns) : llvm::ArrayRef(wholeRows))
-        for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
-          add(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
-                                      warps.count(), stages, warps.columns, /*parts=*/2)
-                  .withSlices(columns, columns));
+  auto addAll = [&](llvm::ArrayRef<int64_t> widths) {
+    for (auto [queries, keys] : tileSizes)
+      for (tile::WarpGrid warps : grids)
+        for (int64_t columns : widths)
+          for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
+            add(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
+                                        warps.count(), stages, warps.columns, /*parts=*/2)
+                    .withSlices(columns, columns));
+  };
+  if (slices != Slices::Taken)
+    addAll(wholeRows);
+  else if (llvm::none_of(shapes, hasValueSlices))
+    addAll(sliceColumns);
+  else // pairs are made again by every slice: these are wide before chunks are long
+    for (int64_t columns : valueColumns)
+      addAll(columns);
   return schedules;
 }
 
@@ -334,9 +356,10 @@ public:
     return known->second;
   }
 
-  /// Registers of a thread for the tiles that are live at once, which warps share; 0 where the sizes of an attention say what it needs.
+  /// Registers of a thread for the tiles that are live at once, which warps share; 0 where the sizes of attentions say what they need.
   double live(tile::ScheduleAttr schedule) {
-    if (!kernels.liveBytes || llvm::none_of(shapes, [](const AttentionShape &shape) { return shape.gated; }))
+    auto asks = [&](const AttentionShape &shape) { return shape.gated || (schedule.isSliced() && hasValueSlices(shape)); };
+    if (!kernels.liveBytes || llvm::none_of(shapes, asks))
       return 0;
     auto [known, isNew] = liveBytes.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getFeatureTile()});
     if (isNew)
@@ -362,10 +385,12 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   llvm::SmallVector<std::pair<double, tile::ScheduleAttr>> tight; ///< whose live tiles may spill
   Makeable makeable(shapes, device, kernels);
   bool rotated = storage.isF32() && llvm::any_of(shapes, rotates) && slices == Slices::None;
+  bool ofValues = slices == Slices::Taken && llvm::any_of(shapes, hasValueSlices); // rows of features may be too wide for any
   for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage, slices)) {
     Need need(shapes, schedule);
     bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
-    double live = mayFit && need.part(device) <= 1 ? makeable.live(schedule) : 0;
+    bool isWide = ofValues && need.bytes <= device.fastBytes && need.part(device) > 1;
+    double live = isWide || (mayFit && need.part(device) <= 1) ? makeable.live(schedule) : 0;
     bool isTight = live > mostLive, fits = mayFit && !isTight && makeable(schedule);
     ATTUNE_DEBUG() << schedule << " needs " << need.bytes << " bytes and " << need.accumulators << " accumulators a thread: "
                    << (fits ? "fits" : isTight ? "its live tiles may spill" : mayFit ? "its kernels do not fit" : "does not fit");

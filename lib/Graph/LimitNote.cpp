@@ -67,8 +67,8 @@ static void setBoth(AttentionShape &shape, int64_t width) { setWidth(shape, widt
 static void setFeatures(AttentionShape &shape, int64_t features) { shape.features = features; }
 static void setSketch(AttentionShape &shape, int64_t size) { shape.sketch = size; }
 
-/// The largest size below the present one that fits; 0 if none does. Of sizes that are halved the first that fits is found, then
-/// all up to twice as many are tried: tiles that are padded fit some sizes and not all smaller ones, but none so far away.
+/// The largest size below the present one that fits; 0 if none does. Of sizes that are halved the first that fits is found, then those
+/// up to twice as many are tried, and all close to the largest of these: tiles that are padded fit some sizes and not all smaller ones, but none so far away.
 static int64_t largestThatFits(const AttentionShape &shape, const Size &size, Type storage,
                                const cost::DeviceDescription &device) {
   auto holds = [&](int64_t value) {
@@ -81,10 +81,13 @@ static int64_t largestThatFits(const AttentionShape &shape, const Size &size, Ty
     value /= 2;
   if (size.powersOfTwo || value == 0)
     return value;
-  for (int64_t larger = std::min(most, 2 * value); larger > value; --larger)
+  int64_t end = std::min(most, 2 * value), step = std::max<int64_t>(1, value / 64), found = end - (end - value) % step;
+  while (found > value && !holds(found))
+    found -= step;
+  for (int64_t larger = std::min(end, found + step - 1); larger > found; --larger)
     if (holds(larger))
       return larger;
-  return value;
+  return found;
 }
 
 /// The sizes that a user can make smaller.

@@ -319,7 +319,9 @@ private:
   mlir::FailureOr<mlir::Value> offsetOf(mlir::Operation *rotation, mlir::Value aligned, const Tokens &tokens);
   mlir::LogicalResult prepareRotation(attn::RopeGradientOp op);
   /// What is done to tokens in the load, or by a kernel of its own where slices of them are read.
-  mlir::FailureOr<Tokens> withStep(mlir::FailureOr<Tokens> tokens, TokenStep step);
+  mlir::FailureOr<Tokens> withStep(mlir::FailureOr<Tokens> tokens, TokenStep step, bool isWhole = false);
+  /// Whether what reads features or tokens reads whole rows of them, also where tiles have slices.
+  static bool isReadWhole(mlir::Value tokens);
   /// Has features stored of which readers have slices.
   void storeFeatures(mlir::func::FuncOp function);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);

@@ -50,7 +50,7 @@ FailureOr<Tokens> HostBuilder::readOnce(Value value) {
     return readRope(rope);
   if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
     auto kind = norm.getL2() ? TokenStep::Kind::L2 : TokenStep::Kind::Norm;
-    return withStep(read(norm.getSource()), {kind, norm.getEpsilon().convertToDouble(), false, false, Value()});
+    return withStep(read(norm.getSource()), {kind, norm.getEpsilon().convertToDouble(), false, false, Value()}, isReadWhole(norm.getResult()));
   }
   return compute(value);
 }

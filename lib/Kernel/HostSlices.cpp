@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Where tiles have slices of channels, what needs whole rows, or ω, is not done in the loads: rotated and normalised tokens and
-// features of queries and keys are stored by kernels of their own, and every form of attention reads slices of those.
+// features of queries and keys are stored by kernels of their own, and every form of attention reads slices of those. Chunks, which have slices of values
+// alone, normalize rows in their loads as ever.
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
@@ -19,11 +20,18 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-FailureOr<Tokens> HostBuilder::withStep(FailureOr<Tokens> tokens, TokenStep step) {
+bool HostBuilder::isReadWhole(Value tokens) {
+  return llvm::all_of(tokens.getUsers(), [](Operation *user) {
+    bool isOfRows = isa<attn::MapOp, attn::GateOp, attn::RepeatHeadsOp>(user);
+    return isa<attn::CausalReadoutOp>(user) || (isOfRows && isReadWhole(user->getResult(0)));
+  });
+}
+
+FailureOr<Tokens> HostBuilder::withStep(FailureOr<Tokens> tokens, TokenStep step, bool isWhole) {
   if (failed(tokens))
     return failure();
   tokens->steps.push_back(step);
-  if (!schedule.isSliced())
+  if (!schedule.isSliced() || isWhole)
     return tokens;
   Problem problem = startProblem();
   problem.query = *tokens, problem.value.width = tokens->width;

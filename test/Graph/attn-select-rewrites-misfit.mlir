@@ -29,13 +29,15 @@ func.func @wide_features(%q: tensor<1x1x9x8192xbf16>, %k: tensor<1x1x9x8192xbf16
 // -----
 
 // Eight warps side by side, 24 columns each, carry 176 · 192 / 256 = 132 elements a thread of a 176×176 state, beside 16 · 64 / 256 = 4
-// scores and 16 · 192 / 256 = 12 outputs of chunks of 16. So the chunked form is no plan, and the quadratic one runs at all
-// lengths: on 4×2 warps, as 4×1 would hold 32 scores, 88 outputs and 44 pairs of queries.
-// REMARK:      cannot take the chunked form: no schedule fits: expected at most 144 accumulators a thread on a100-40gb, but got 148
+// scores and 16 · 192 / 256 = 12 outputs of chunks of 16. So the quadratic form runs up to long sequences: on 4×2 warps, as 4×1 would hold 32 scores,
+// 88 outputs and 44 pairs of queries. Behind them chunks of which a program has 64 values.
+// REMARK:      took the chunked form: the cheapest from n = 20737
 // CHECK-LABEL: func.func @state_too_large(
 // CHECK-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
 // CHECK-SAME:    #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = bf16, warps = 8, stages = 2, warp_columns = 2>
-// CHECK-NOT:   func.func @state_too_large__
+// CHECK-LABEL: func.func @state_too_large__chunked(
+// CHECK-SAME:    attn.plan = #attn.plan<form = chunked, from = 20737>
+// CHECK-SAME:    #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = bf16, warps = 8, stages = 1, warp_columns = 4, feature_tile = 64, value_tile = 64>
 func.func @state_too_large(%q: tensor<?x1x?x176xbf16>, %k: tensor<?x1x?x176xbf16>, %v: tensor<?x1x?x176xbf16>) -> tensor<?x1x?x176xbf16> {
   %o = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
       : tensor<?x1x?x176xbf16>, tensor<?x1x?x176xbf16>, tensor<?x1x?x176xbf16> -> tensor<?x1x?x176xbf16>

@@ -26,7 +26,7 @@ static Source decayOfKeys(Value decay, RegionDraft &draft, const Place &keys) {
 
 ErasingKeys::ErasingKeys(const KeySums &sums, RegionDraft &draft, const Place &keys)
     : count(cast<RankedTensorType>(sums.features.getType()).getDimSize(3)), channels(decaysChannels(sums.decay)),
-      b(existingFeatures(sums.features, draft, keys)), v(draft.read(sums.value, keys)),
+      b(existingFeatures(sums.features, draft, keys)), v(draft.read(sums.value, draft.values(keys))),
       g(sums.decay ? decayOfKeys(sums.decay, draft, keys) : nullptr),
       erasing(term(terms::times(), {b, gateAt(sums.erase, draft, keys)})) {
   Source pairs;

@@ -106,6 +106,12 @@ LogicalResult HostBuilder::writeAdvance(attn::AdvanceOp op) {
   return buildKernel(region);
 }
 
+/// Whether programs of chunks have some values each, which they read from memory as they are: an output that is stored as it is made, features of one block.
+static bool hasValueSlices(const Problem &problem, const KeySums &sums, ArrayRef<WrittenValue> outputs, const Tokens *values) {
+  bool isAlone = !problem.split && !problem.grouped && !(values && values->projection) && featureWidths(sums.features).size() == 1;
+  return isAlone && llvm::none_of(outputs, [](const WrittenValue &each) { return each.output.projection || each.output.lepe; });
+}
+
 /// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
 LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
   KeySums sums(op);
@@ -123,6 +129,9 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
       return op.emitOpError() << "expected chunks one after another where exponents of features decay, but got " << op.getExecutionAttr();
     problem.schedule = ChunkStage::ofOneRow(problem.schedule);
   }
+  bool isSliced = schedule.isSliced() && !inUnits && hasValueSlices(problem, sums, outputs, placeOf(sums.value));
+  if (isSliced)
+    problem.schedule = schedule.withSlices(featureWidths(sums.features).front(), schedule.getValueTile()), problem.value.width = sums.width();
   StateMemory before;
   if (problem.split) {
     TileBuilder host(site.host, site.loc);
@@ -137,9 +146,13 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   }
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
   auto [after, result] = finalStates(sums, problem);
+  if (isSliced)
+    after.valueTile = result.valueTile = draft.plan.valueTile();
   if (failed(buildKernel((inUnits ? logChunkedRegion : chunkedRegion)(draft, op, outputs, before, after))))
     return failure();
   if (after.matrix == result.matrix && after.sum == result.sum)
     return success();
-  return buildKernel(copiedStateRegion(keyProblem(named, sums.features, sums.lengths, sums.heads()), after, result));
+  Problem copied = keyProblem(named, sums.features, sums.lengths, sums.heads());
+  copied.schedule = problem.schedule, copied.value.width = sums.width();
+  return buildKernel(copiedStateRegion(copied, after, result));
 }

@@ -158,7 +158,7 @@ Source kernel::gateAt(Value gate, RegionDraft &draft, const Place &at) {
     return fusion::memory(memory, {{at.head, at.heads / shape[0], 0, 1, 1}});
   SmallVector<Dimension> place{entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, rowsOf(at.tokens)};
   if (shape.size() == 4)
-    place.push_back(columnsOf(shape[3]));
+    place.push_back(at.slice == Axis::Value ? draft.plan.valueColumns() : columnsOf(shape[3]));
   return fusion::memory(memory, place);
 }
 

@@ -262,10 +262,10 @@ Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, c
   Value memory = memoryOf(matrix);
   ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
   StateMemory state{memory, memoryOf(sum), unit ? memoryOf(unit) : units.lookup(matrix), SmallVector<int64_t, 2>(widths), shape[3]};
-  if (slices) {
-    state.features = {shape[2]}, state.valueTile = slices->plan.valueTile();
-    state.featureTile = slices->plan.featureTile(slices->channelsOf(features));
-  }
+  if (slices)
+    state.valueTile = slices->plan.valueTile();
+  if (slices && features)
+    state.features = {shape[2]}, state.featureTile = slices->plan.featureTile(slices->channelsOf(features));
   return state.read({entryOf(Axis::Batch), Dimension{at.head, at.heads / shape[1]}});
 }
 

@@ -39,6 +39,7 @@ Stage ChunkStage::stage() const {
 KernelRegion ChunkStage::region(Source stage) const {
   KernelRegion region{problem.name, "chunked", problem.schedule, {}, extents, {}, {std::move(stage)}};
   region.grid = {{Axis::Batch, tile::Axis::Batch}, {head(), tile::Axis::Head}};
+  plan.addValueSlices(region);
   if (problem.split)
     region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
   return region;
@@ -107,7 +108,7 @@ Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Re
   Source begin;
   if (sums.initialMatrix)
     begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys(),
-                               sums.initialUnit);
+                               sums.initialUnit, plan.isSliced() ? &draft : nullptr);
   if (sums.initialUnit) {
     int64_t features = featureWidths(sums.features)[0];
     begin = term(as == Representation::Scaled ? terms::givenUnits(features) : terms::trueState(features), {begin});

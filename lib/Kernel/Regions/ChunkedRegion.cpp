@@ -18,6 +18,8 @@
 // Where every feature decays in its own way d stands inside the sum over features (ChannelDecay.cpp); where keys erase, what they
 // write takes the place of v (EraseRules.h).
 //
+// On a GPU a program may have some columns of v and S only (`value_tile` of the schedule): each makes w and den for itself.
+//
 // Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum.
 //
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
@@ -88,7 +90,7 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
     return scannedRegion(draft, op, outputs, before, after, divides);
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
-  Source v = draft.read(sums.value, keys), w = weights(a, b, sums, draft, keys);
+  Source v = draft.read(sums.value, draft.values(keys)), w = weights(a, b, sums, draft, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   std::optional<ErasingKeys> erasing;
   if (sums.erase)
@@ -97,7 +99,7 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   draft.define(op, term(terms::readout(draft.wide(), divides), {a, state, w, v, b, v}), divides ? 2 : 1);
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(sums, draft, Representation::Plain, before, divides);
-  StepForm step = erasing ? erasing->step(v, sums.width()) : keySums(sums, draft, b, v, keys, divides);
+  StepForm step = erasing ? erasing->step(v, draft.valueTile(sums.width())) : keySums(sums, draft, b, v, keys, divides);
   step.outputs = outputsOf(draft, outputs, rows);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   if (after.matrix)
@@ -108,6 +110,7 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
 KernelRegion kernel::copiedStateRegion(const Problem &problem, const StateMemory &from, const StateMemory &to) {
   RegionPlanner plan(problem, RegionPlanner::OfKeys);
   KernelRegion region = stateKernel(plan, "final_state");
+  plan.addValueSlices(region);
   SmallVector<Dimension> at{entryOf(Axis::Batch), entryOf(Axis::Head)};
   region.outputs = to.write(from.read(at), at);
   return region;

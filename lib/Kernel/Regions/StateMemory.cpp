@@ -52,7 +52,7 @@ SmallVector<StateMemory::Tile> StateMemory::tiles() const {
 
 SmallVector<SmallVector<int64_t>> StateMemory::shapes() const {
   return llvm::map_to_vector(tiles(), [&](const Tile &tile) {
-    return tile.isMatrix ? SmallVector<int64_t>{tile.count, width} : SmallVector<int64_t>{tile.count};
+    return tile.isMatrix ? SmallVector<int64_t>{tile.count, valueTile && !featureTile ? valueTile : width} : SmallVector<int64_t>{tile.count};
   });
 }
 
@@ -76,7 +76,7 @@ SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimens
   place.push_back(columnsOf(tile.count));
   place.back().add = tile.feature, place.back().limit = limitOf(tile.memory, tile.feature + tile.count, std::move(unless));
   if (tile.isMatrix)
-    place.push_back(columnsOf(width));
+    place.push_back(valueTile ? Dimension{Axis::Value, 1, 0, 1, valueTile} : columnsOf(width));
   return place;
 }
 
@@ -108,6 +108,6 @@ SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension
     outputs.push_back({left, transition, transitionAt(at)});
   for (auto [number, tile] : llvm::enumerate(tiles()))
     outputs.push_back({state, tile.memory, placeOf(tile, at, unless), static_cast<unsigned>(number),
-                       featureTile && !tile.isMatrix ? std::optional(Axis::Value) : std::nullopt});
+                       valueTile && !tile.isMatrix ? std::optional(Axis::Value) : std::nullopt});
   return outputs;
 }

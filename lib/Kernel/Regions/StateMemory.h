@@ -28,7 +28,7 @@ struct StateMemory {
   mlir::Value transition = {}; ///< of spans: what is left of S and z before, [indices…, feature, 1], or what becomes of S,
                                ///< [indices…, feature, feature]; null: all of it is left
   fusion::Index unless = {};   ///< nothing is written where it is above 0; null: it is
-  int64_t featureTile = 0, valueTile = 0; ///< of the slice at the site that is read and written; 0: all is
+  int64_t featureTile = 0, valueTile = 0; ///< of the slice at the site that is read and written; 0: all features, or values, are
 
   /// What a state has beside S.
   struct Parts {
