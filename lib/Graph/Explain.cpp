@@ -171,8 +171,12 @@ static std::string namesOf(const SavedTensors &saved) {
 }
 
 static void explainSaved(const SavedTensors &saved, llvm::StringRef pin, llvm::raw_ostream &out) {
-  out << "  for its gradients a run " << (saved.taken ? "leaves " : "does not leave ") << namesOf(saved) << ", " << printBytes(saved.bytes)
-      << (pin.empty() ? ": " : ", with the pin save: " + pin.str() + ": ") << "to compute it again takes " << printSeconds(saved.again)
+  out << "  for its gradients a run " << (saved.taken ? "leaves " : "does not leave ") << namesOf(saved) << ", " << printBytes(saved.bytes);
+  if (saved.again == 0) { // nothing says what the kernels of gradients take for it
+    out << ": no plan stores it\n";
+    return;
+  }
+  out << (pin.empty() ? ": " : ", with the pin save: " + pin.str() + ": ") << "to compute it again takes " << printSeconds(saved.again)
       << ", to read it " << printSeconds(saved.moved) << (saved.stored ? "\n" : ", but this plan does not store it\n");
 }
 

@@ -52,6 +52,11 @@ static double movedSeconds(const SavePoint &point, const RuntimeSizes &sizes, co
   return bytesOf(point, sizes) / device.mainBytesPerSecond;
 }
 
+/// Whether kernels of a plan make a state in the units that gradients have it in: not where tiles have slices of features, whose units are of rows.
+static bool hasItsUnits(const SavePoint &point, tile::ScheduleAttr schedule) {
+  return !llvm::is_contained(point.names, "maximum") || !schedule || !schedule.isSliced();
+}
+
 void Selector::findSaved() {
   if (!options.save || !function->hasAttr(gradientsAttr))
     return;
@@ -63,7 +68,7 @@ void Selector::findSaved() {
   for (Candidate &candidate : candidates) {
     std::vector<Operation *> &ops = storing.emplace_back();
     for (const SavePoint &point : saved)
-      ops.push_back(storingOp(*candidate.function, point));
+      ops.push_back(hasItsUnits(point, candidate.priced.schedule) ? storingOp(*candidate.function, point) : nullptr);
   }
 }
 

@@ -13,7 +13,8 @@
 //===----------------------------------------------------------------------===//
 #include "GroupHeads.h"
 
-#include "Regions/RegionPlanner.h"
+#include "Region.h"
+#include "Regions/Regions.h"
 #include "attune/Attn/GroupedRows.h"
 #include "attune/Tile/Tile.h"
 
@@ -47,13 +48,7 @@ Value GroupedHeads::rowsLike(Value memory, Value sizes) {
 }
 
 LogicalResult GroupedHeads::copy(Value from, Value to, StringRef suffix) {
-  auto type = cast<MemRefType>(from.getType());
-  auto extents = std::make_shared<Extents>();
-  (*extents)[Axis::Batch] = {from, 0}, (*extents)[Axis::Head].count = type.getDimSize(1), (*extents)[Axis::Query] = {from, 2};
-  SmallVector<Dimension, 4> rows{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(type.getDimSize(3))};
-  KernelRegion region{source.getName().str(), suffix.str(), schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}}, extents, {}};
-  region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, schedule.getQueryTile()});
-  region.outputs = {{fusion::memory(from, rows), to, rows}};
+  KernelRegion region = copyRegion(source.getName(), suffix, schedule, from, to);
   if (regions)
     region.print(*regions);
   return buildRegion(site, region);

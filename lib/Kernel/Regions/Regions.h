@@ -42,6 +42,8 @@ fusion::KernelRegion logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
                                       const StateMemory &before, const StateMemory &after);
 
 /// A state in memory as another one.
+/// Rows of `from` at the places of `to`, [batch, heads, rows, width], or numbers [batch, heads, rows].
+fusion::KernelRegion copyRegion(llvm::StringRef name, llvm::StringRef suffix, tile::ScheduleAttr schedule, mlir::Value from, mlir::Value to);
 fusion::KernelRegion copiedStateRegion(const Problem &problem, const StateMemory &from, const StateMemory &to);
 
 /// The states of the pieces (Pieces.h) into `result`, which has a place for each.
