@@ -199,6 +199,8 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " lengths(" << nameOfMemory(extent.lengths, memories) << ')';
   if (extent.causal)
     stream << " causal(" << nameOf(*extent.causal) << ')';
+  if (int64_t heads = extent.causal ? (*stage.extents)[*extent.causal].heads : 1; heads > 1)
+    stream << " of " << heads << " heads";
   if (extent.last)
     stream << " last(" << extent.last << ')';
   if (extent.sees) {

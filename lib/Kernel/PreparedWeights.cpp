@@ -16,6 +16,7 @@
 #include "PreparedWeights.h"
 
 #include "KernelFrame.h"
+#include "Planner/TermRules.h"
 #include "Taps.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
@@ -67,9 +68,9 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOp op) {
 }
 
 /// A tile of E as it is has each row on a page of its own, and rows a power of two apart fall into few sets of the cache.
-std::optional<PreparedWeight> kernel::packedWeight(attn::CompressOp op) {
-  auto type = cast<RankedTensorType>(op.getWeight().getType());
-  std::optional<unsigned> weight = parameterNumber(op.getWeight());
+static std::optional<PreparedWeight> packedSlots(Value source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  std::optional<unsigned> weight = parameterNumber(source);
   if (!weight || !type.hasStaticShape() || type.getDimSize(2) <= slotTokens)
     return std::nullopt;
   int64_t blocks = llvm::divideCeil(type.getDimSize(2), slotTokens);
@@ -77,6 +78,11 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::CompressOp op) {
       *weight, std::nullopt, std::nullopt, slotTokens,
       MemRefType::get({type.getDimSize(0), blocks, type.getDimSize(1), slotTokens}, type.getElementType()),
       MemRefType()};
+}
+
+std::optional<PreparedWeight> kernel::packedWeight(attn::CompressOp op) { return packedSlots(op.getWeight()); }
+std::optional<PreparedWeight> kernel::packedWeight(attn::ContractOp op) {
+  return transposesCompression(op) ? packedSlots(op.getRhs()) : std::nullopt;
 }
 
 /// Tiles of W [H·dv, D] as it is have rows D numbers apart, which are copied before every product.
@@ -133,6 +139,7 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
     }
     llvm::for_each(plan.getOps<attn::ProjectOutputOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::CompressOp>(), addPacked);
+    llvm::for_each(plan.getOps<attn::ContractOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::LepeOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::LepeGradientOp>(), addPacked);
   }

@@ -49,6 +49,8 @@ std::optional<unsigned> parameterNumber(mlir::Value value);
 mlir::FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::CompressOp op);
+/// Of the product with a compression's transposed weight; nothing for other products.
+std::optional<PreparedWeight> packedWeight(attn::ContractOp op);
 /// What an output projection reads that is a kernel of its own: blocks of 64 columns in the place of heads.
 std::optional<PreparedWeight> packedWeight(attn::ProjectOutputOp op);
 /// What a convolution of the values reads: in f32, as it is computed.

@@ -16,6 +16,7 @@
 
 #include "Launch.h"
 
+#include "Denormals.h"
 #include "ParallelFor.h"
 
 #include <atomic>
@@ -82,6 +83,7 @@ void *scratchOf(const attune_rt_handle &handle, int32_t body) {
 
 void pointsBody(void *context, int32_t i) {
   Points &points = *static_cast<Points *>(context);
+  FlushDenormals flush;
   void *scratch = scratchOf(points.handle, i);
   for (int32_t k = 0; k < points.rangeCount * points.gridCount; ++k) {
     int32_t grid = k % points.gridCount, place = (i + k / points.gridCount) % points.rangeCount;
@@ -136,10 +138,10 @@ extern "C" void attune_rt_launch_together(void *launcher, const attune_rt_grid *
   if (points.total == 0)
     return;
   int32_t bodies = points.total < handle.threads ? static_cast<int32_t>(points.total) : handle.threads;
-  if (bodies == 1)
-    computeRange(points, scratchOf(handle, 0), 0, points.total);
-  else
-    computeOn(points, bodies);
+  if (bodies > 1)
+    return computeOn(points, bodies);
+  FlushDenormals flush;
+  computeRange(points, scratchOf(handle, 0), 0, points.total);
 }
 
 extern "C" void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args, int64_t slots, int64_t gx,

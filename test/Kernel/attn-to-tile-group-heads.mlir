@@ -1,5 +1,6 @@
 // RUN: attn-opt %s -attn-to-tile -split-input-file | FileCheck %s
 // RUN: attn-opt %s -attn-to-tile=target=gpu -split-input-file | FileCheck %s
+// RUN: attn-opt %s -attn-to-tile=print-regions -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REGION
 
 // One query of eight heads on two is four queries of two heads: the host makes views, and no row is masked by its place.
 // CHECK-LABEL: func.func @grouped
@@ -16,6 +17,11 @@ func.func @grouped(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x200x64xf32>, %v: ten
 }
 
 // -----
+
+// REGION:      region @two_queries_heads grid(batch, head, query tile
+// REGION:      region @two_queries_softmax
+// REGION:        stage key {{.*}}causal(query) of 4 heads
+// REGION:      region @two_queries_output
 
 // Heads of two queries need not be adjacent: they are copied, and so is the output. Row r of four heads is query r mod 2, so that each head has a diagonal
 // of its own, from the last head's to the first one's.

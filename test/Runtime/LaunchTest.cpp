@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
+#include <xmmintrin.h>
 
 using namespace attune::rt;
 
@@ -54,6 +55,30 @@ TEST(Launch, EveryPointOfEveryGridComesOnce) {
         for (int64_t z = 0; z < gz; ++z)
           expected.push_back({x, y, z});
   EXPECT_EQ(points, expected);
+}
+
+/// Half of the smallest normal number.
+void halve(const void *args, int64_t x, int64_t, int64_t, void *) {
+  volatile float smallest = 0x1p-126f, half = 0.5f;
+  (*static_cast<std::vector<float> *const *>(args))->at(static_cast<size_t>(x)) = smallest * half;
+}
+
+TEST(Launch, NumbersBelowTheNormalOnesAreZeroInKernelsAlone) {
+  for (int32_t threads : {1, 3}) {
+    std::vector<float> halves(7, 1);
+    std::vector<float> *args = &halves;
+    attune_rt_handle handle{};
+    handle.threads = threads;
+    handle.parallelFor = [](void *, int32_t bodies, attune_body body, void *context) {
+      for (int32_t i = 0; i < bodies; ++i)
+        body(context, i);
+    };
+    CpuLauncher launcher{handle};
+    unsigned modes = _mm_getcsr();
+    attune_rt_launch(&launcher, halve, &args, 1, 7, 1, 1);
+    EXPECT_EQ(halves, std::vector<float>(7, 0));
+    EXPECT_EQ(_mm_getcsr(), modes);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -120,8 +120,8 @@ static const attune_rt_plan plans[] = {{"direct", 0, directPlan, NULL, 1000},
                                        {"state", 40, statePlan, stateWorkspace, toyScratchBytes},
                                        {"long", 1000, statePlan, stateWorkspace, 64}};
 
-static const attune_rt_variant variants[] = {{ATTUNE_RT_AVX2, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0, 0},
-                                             {ATTUNE_RT_AVX512, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0, 0}};
+static const attune_rt_variant variants[] = {{ATTUNE_RT_AVX2, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0},
+                                             {ATTUNE_RT_AVX512, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0}};
 
 #define B (-1 - ATTUNE_RT_BATCH)
 #define NQ (-1 - ATTUNE_RT_QUERIES)

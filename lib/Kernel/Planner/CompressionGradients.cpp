@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 #include "HostBuilder.h"
+#include "PreparedWeights.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
@@ -61,6 +63,9 @@ FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Output
   Tokens result{into.memory, into.firstHead, shape[1], shape[3], {}};
   Problem problem = startProblem();
   problem.query = *slots, problem.lengths = memory(value.lengths);
+  std::optional<PreparedWeight> packing = packedWeight(op);
+  if (Value packed = packing && attune::tile::slotTokens % problem.keyTile() == 0 ? prepared.lookup(*packing).matrix : Value())
+    weight = packed;
   if (failed(buildKernel(compressionTransposeRegion(problem, *slots, weight, result))))
     return failure();
   return result;

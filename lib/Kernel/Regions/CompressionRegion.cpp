@@ -117,7 +117,7 @@ KernelRegion kernel::compressionTransposeRegion(const Problem &problem, const To
   Weight e(weight, result.heads);
   auto extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::Head].count = result.heads;
-  (*extents)[Axis::Key] = {weight, 2, 0, problem.lengths};
+  (*extents)[Axis::Key] = {e.packed ? result.memory : weight, 2, 0, problem.lengths};
   plan.extents = extents;
   Stage rows{Axis::Query, problem.queryTile(), {{"slots", Border::Begin, Border::End, false}}, extents};
   Source c = plan.tokens(slots, Axis::Query, Axis::Head, result.heads);
