@@ -11,7 +11,7 @@
 // CHECK:         output %{{.*}}#1 to workspace7[part, batch, head, key : rows, 0 : 16]
 // CHECK-LABEL: region @layer_backward_11_compress_transposed grid(batch, head, key tile 64)
 // CHECK:         = stage query step 64
-// CHECK:           [[E:%.*]] = load e[0, query : rows, key : 64]
+// CHECK:           [[E:%.*]] = load e.packed[0, key / 64, query : rows, 0 : 64]
 // CHECK:           [[S:%.*]] = load workspace0[batch, head, query : rows, 0 : 16]
 // CHECK:           carry transposed_sums([[E]], [[S]])
 // CHECK-LABEL: region @layer_backward_2_tokens grid(batch, head, key tile 64)
