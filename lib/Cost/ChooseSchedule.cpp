@@ -167,9 +167,9 @@ static bool hasSlices(const AttentionShape &shape) {
 /// Whether the chunks of an attention have slices of values alone: every program makes the pairs and the denominators of its chunks. Not where features
 /// are exponents, where the state of a part is handed on, nor where an output needs all values of its head.
 static bool hasValueSlices(const AttentionShape &shape) {
-  bool isCosformer = shape.map && shape.map.getKind() == attn::FeatureKind::Cosformer; // two blocks
+  bool hasBlocks = shape.features > shape.width && !(shape.map && shape.map.getFeatureCount() > 0); // several features for each channel
   bool isAlone = !shape.split && !shape.grouped && !shape.projectsOutput;
-  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !shape.runningMaximum && !isCosformer && isAlone;
+  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !shape.runningMaximum && !hasBlocks && isAlone;
 }
 
 /// As much of an attention as its tiles have. Where those are slices, tokens have been through their steps, and features are stored.
@@ -389,8 +389,8 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage, slices)) {
     Need need(shapes, schedule);
     bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
-    bool isWide = ofValues && need.bytes <= device.fastBytes && need.part(device) > 1;
-    double live = isWide || (mayFit && need.part(device) <= 1) ? makeable.live(schedule) : 0;
+    bool isAsked = need.bytes <= device.fastBytes && (need.part(device) <= 1 || ofValues);
+    double live = isAsked ? makeable.live(schedule) : 0;
     bool isTight = live > mostLive, fits = mayFit && !isTight && makeable(schedule);
     ATTUNE_DEBUG() << schedule << " needs " << need.bytes << " bytes and " << need.accumulators << " accumulators a thread: "
                    << (fits ? "fits" : isTight ? "its live tiles may spill" : mayFit ? "its kernels do not fit" : "does not fit");

@@ -327,6 +327,7 @@ private:
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
   mlir::Value weightOf(attn::CompressOp op) const;
+  mlir::Value packedOr(const std::optional<PreparedWeight> &packing, mlir::Value weight) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
   /// Where a result of the function, or of a part, lies that is still to be written, with nothing behind it; else such a workspace.

@@ -264,12 +264,13 @@ FailureOr<Tokens> HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
   return result;
 }
 
-/// E of a compression, packed if `prepare` packs it and a tile of tokens lies within a block.
-Value HostBuilder::weightOf(attn::CompressOp op) const {
-  std::optional<PreparedWeight> weight = packedWeight(op);
-  Value packed = weight && tile::slotTokens % schedule.getKeyTile() == 0 ? prepared.lookup(*weight).matrix : Value();
-  return packed ? packed : memory(op.getWeight());
+/// E as `prepare` packs it, if it does and a tile of tokens lies within a block, or as it is.
+Value HostBuilder::packedOr(const std::optional<PreparedWeight> &packing, Value weight) const {
+  Value packed = packing && tile::slotTokens % schedule.getKeyTile() == 0 ? prepared.lookup(*packing).matrix : Value();
+  return packed ? packed : weight;
 }
+
+Value HostBuilder::weightOf(attn::CompressOp op) const { return packedOr(packedWeight(op), memory(op.getWeight())); }
 
 /// E goes first: the input is compressed once for all heads, and for keys and values if they have one E; then slots are
 /// projected.

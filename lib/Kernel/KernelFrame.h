@@ -42,7 +42,6 @@ private:
 // Who sees whom
 //===----------------------------------------------------------------------===//
 
-/// The keys that queries i … i + rows − 1 can see, counted from the window's first.
 /// Rows that are those of several heads, one head's after another's.
 struct HeadRows {
   int64_t count = 1; ///< heads
@@ -50,6 +49,7 @@ struct HeadRows {
   mlir::Value first = {}; ///< the first row of the tile
 };
 
+/// The keys that queries i … i + rows − 1 can see, counted from the window's first.
 struct VisibleKeys {
   mlir::Value limit;    ///< keys at or past it do not exist
   mlir::Value full;     ///< keys below are seen by all rows; a multiple of the key tile

@@ -12,7 +12,6 @@
 #include "GradientRules.h"
 #include "HostBuilder.h"
 #include "PreparedWeights.h"
-#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
@@ -63,10 +62,7 @@ FailureOr<Tokens> HostBuilder::computeTransposed(const Transposed &value, Output
   Tokens result{into.memory, into.firstHead, shape[1], shape[3], {}};
   Problem problem = startProblem();
   problem.query = *slots, problem.lengths = memory(value.lengths);
-  std::optional<PreparedWeight> packing = packedWeight(op);
-  if (Value packed = packing && attune::tile::slotTokens % problem.keyTile() == 0 ? prepared.lookup(*packing).matrix : Value())
-    weight = packed;
-  if (failed(buildKernel(compressionTransposeRegion(problem, *slots, weight, result))))
+  if (failed(buildKernel(compressionTransposeRegion(problem, *slots, packedOr(packedWeight(op), weight), result))))
     return failure();
   return result;
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   parallel over (batch, head, row block)   to [rows, width] = from [rows, width],   or [rows] of numbers
+//   parallel over (batch, head, row block)   to [rows, width] = from [rows, width]
 //
 //===----------------------------------------------------------------------===//
 #include "RegionPlanner.h"
@@ -21,9 +21,7 @@ KernelRegion kernel::copyRegion(StringRef name, StringRef suffix, tile::Schedule
   auto type = cast<MemRefType>(to.getType());
   auto extents = std::make_shared<Extents>();
   (*extents)[Axis::Batch] = {to, 0}, (*extents)[Axis::Head].count = type.getDimSize(1), (*extents)[Axis::Query] = {to, 2};
-  SmallVector<Dimension, 4> rows{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)};
-  if (type.getRank() == 4)
-    rows.push_back(columnsOf(type.getDimSize(3)));
+  SmallVector<Dimension, 4> rows{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), columnsOf(type.getDimSize(3))};
   KernelRegion region{name.str(), suffix.str(), schedule, {{Axis::Batch, tile::Axis::Batch}, {Axis::Head, tile::Axis::Head}}, extents, {}};
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, schedule.getQueryTile()});
   region.outputs = {{fusion::memory(from, rows), to, rows}};

@@ -41,9 +41,9 @@ fusion::KernelRegion chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
 fusion::KernelRegion logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs,
                                       const StateMemory &before, const StateMemory &after);
 
-/// A state in memory as another one.
-/// Rows of `from` at the places of `to`, [batch, heads, rows, width], or numbers [batch, heads, rows].
+/// Rows of `from` at the places of `to`, both [batch, heads, rows, width].
 fusion::KernelRegion copyRegion(llvm::StringRef name, llvm::StringRef suffix, tile::ScheduleAttr schedule, mlir::Value from, mlir::Value to);
+/// A state in memory as another one.
 fusion::KernelRegion copiedStateRegion(const Problem &problem, const StateMemory &from, const StateMemory &to);
 
 /// The states of the pieces (Pieces.h) into `result`, which has a place for each.
