@@ -161,6 +161,19 @@ static void askForSums(Block &body) {
       graph::withSums(&op);
 }
 
+/// It reads what keys that erase have written. Of heads that share keys this is another readout's than theirs.
+static void askForWritten(Block &body) {
+  for (auto readout : llvm::make_early_inc_range(body.getOps<attn::CausalReadoutOp>())) {
+    if (!readout.getErase())
+      continue;
+    OpBuilder builder(readout);
+    if (readout.getQueryFeatures().getType().getDimSize(1) == readout.getKeyFeatures().getType().getDimSize(1))
+      attn::withWritten(readout);
+    else
+      attn::writtenOf(builder, readout);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The backward pass
 //===----------------------------------------------------------------------===//
@@ -299,8 +312,7 @@ static SmallVector<graph::SavePoint> pointsToRead(func::FuncOp forward, func::Fu
   if (!names)
     return points;
   llvm::append_range(points, graph::savePoints(backward));
-  if (std::optional<graph::SavePoint> state = graph::statePoint(backward))
-    points.push_back(std::move(*state));
+  llvm::append_range(points, graph::pointsOfTerms(backward));
   auto isNamed = [&](const std::string &name) { return llvm::is_contained(*names, name); };
   llvm::erase_if(points, [&](const graph::SavePoint &point) { return llvm::none_of(point.names, isNamed); });
   return points;
@@ -331,6 +343,7 @@ static LogicalResult bringToTerms(Block &body, bool linear) {
     graph::shiftFeatures(body);
   raiseSoftmax(body);
   askForSums(body);
+  askForWritten(body);
   attn::splitSequenceSoftmaxes(body);
   steadyQueries(body);
   return success();

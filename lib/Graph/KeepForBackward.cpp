@@ -154,8 +154,15 @@ SmallVector<graph::SavePoint> graph::savePoints(func::FuncOp function, OwningOpR
   if (failed(made))
     return points;
   terms = std::move(*made);
-  if (std::optional<SavePoint> state = statePoint(*terms->getOps<func::FuncOp>().begin()))
-    points.push_back(std::move(*state));
+  llvm::append_range(points, pointsOfTerms(*terms->getOps<func::FuncOp>().begin()));
+  return points;
+}
+
+SmallVector<graph::SavePoint> graph::pointsOfTerms(func::FuncOp function) {
+  SmallVector<SavePoint> points;
+  for (std::optional<SavePoint> point : {statePoint(function), writtenPoint(function)})
+    if (point)
+      points.push_back(std::move(*point));
   return points;
 }
 
@@ -220,6 +227,8 @@ static bool isStored(func::FuncOp plan, Operation *op) {
 Operation *graph::storingOp(func::FuncOp plan, const SavePoint &wanted) {
   if (isa<attn::StateOp>(wanted.op))
     return storedState(plan, wanted);
+  if (isa<attn::CausalReadoutOp>(wanted.op))
+    return storedWritten(plan);
   for (const SavePoint &each : savePoints(plan))
     if (llvm::is_contained(each.names, wanted.names.front()) && isStored(plan, each.op))
       return each.op;
@@ -239,9 +248,9 @@ static void returnKept(func::FuncOp plan, Value value, StringRef name, bool isKe
   returnSaved(plan, isKept ? attn::KeepOp::create(builder, value.getLoc(), value.getType(), value).getResult() : value, name);
 }
 
-/// Has the plan return the state of its keys, if names are of that.
-static void keepState(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
-  if (llvm::none_of(names, [](StringRef name) { return llvm::is_contained({"state", "sum", "maximum", "feature_lse"}, name); }))
+/// Has the plan return what lies in the function's terms alone, if names are of that.
+static void keepTerms(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
+  if (llvm::none_of(names, [](StringRef name) { return llvm::is_contained({"state", "sum", "maximum", "feature_lse", "written"}, name); }))
     return;
   FailureOr<OwningOpRef<ModuleOp>> terms = graph::forwardTerms(original);
   if (failed(terms))
@@ -250,13 +259,13 @@ static void keepState(func::FuncOp plan, func::FuncOp original, ArrayRef<std::st
   OpBuilder builder(plan.getBody().front().getTerminator());
   IRMapping mapping;
   mapping.map(function.getArguments(), plan.getArguments());
-  std::optional<graph::SavePoint> wanted = graph::statePoint(function);
-  if (!wanted)
-    return;
-  graph::SavePoint left = graph::stateInPlan(plan, *wanted, builder, mapping);
-  for (auto [name, value] : llvm::zip_equal(left.names, left.values))
-    if (llvm::is_contained(names, name))
-      returnKept(plan, value, name, /*isKept=*/true);
+  for (const graph::SavePoint &wanted : graph::pointsOfTerms(function)) {
+    bool isState = isa<attn::StateOp>(wanted.op);
+    graph::SavePoint left = isState ? graph::stateInPlan(plan, wanted, builder, mapping) : graph::writtenInPlan(plan, wanted, builder, mapping);
+    for (auto [name, value] : llvm::zip_equal(left.names, left.values))
+      if (llvm::is_contained(names, name))
+        returnKept(plan, value, name, /*isKept=*/isState);
+  }
 }
 
 void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
@@ -277,5 +286,5 @@ void graph::keepInPlan(func::FuncOp plan, func::FuncOp original, ArrayRef<std::s
       if (llvm::is_contained(names, name))
         returnKept(plan, result, name, /*isKept=*/cast<RankedTensorType>(result.getType()).getRank() == 4);
   }
-  keepState(plan, original, names);
+  keepTerms(plan, original, names);
 }

@@ -33,7 +33,7 @@ static double bytesOf(Value value, const RuntimeSizes &sizes, bool ofKeys) {
 
 /// The bytes of what an op leaves. Sums of rows may not be there before they are asked for: four bytes a row.
 static double bytesOf(const SavePoint &point, const RuntimeSizes &sizes) {
-  if (isa<attn::StateOp>(point.op)) {
+  if (isa<attn::StateOp, attn::CausalReadoutOp>(point.op)) {
     double bytes = 0;
     for (Value value : point.values)
       bytes += bytesOf(value, sizes, /*ofKeys=*/true);
@@ -75,7 +75,9 @@ void Selector::findSaved() {
 /// Of a state, which is made in the course of an attention, without the kernels that only read it.
 double Selector::secondsOf(Operation *op, unsigned candidate, int64_t length) {
   SmallVector<Operation *> ops = opsOfAttentions(*candidates[candidate].function);
-  Operation *root = isa<attn::StateOp>(op) ? quotientOfState(cast<attn::StateOp>(op)) : op;
+  auto state = dyn_cast<attn::StateOp>(op);
+  auto readout = dyn_cast<attn::CausalReadoutOp>(op);
+  Operation *root = state ? quotientOfState(state) : readout ? quotientOf(readout) : op;
   bool ofState = isa<attn::StateOp, attn::EffattOp>(op);
   double seconds = 0;
   for (const PricedKernel &kernel : metric.kernels(candidates[candidate].priced, lengths->sizesAt(length)))

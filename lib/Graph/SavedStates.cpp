@@ -1,4 +1,4 @@
-//===- SavedStates.cpp - The state of keys, which a run leaves for gradients ---===//
+//===- SavedStates.cpp - States and what is written to them, left for gradients ---===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,6 +14,9 @@
 //
 // Without a mask that is all which gradients need of a pass over the keys: m (dv + 2) numbers a head, whatever the length. The kernel that makes the
 // state of a plan stores these, too, whose features take the same units.
+//
+// Keys that erase write u = v − S̃ᵀ (β ⊙ b). Gradients read it of every token, and to make it again is a pass through all states: the kernel of a plan's
+// chunks stores it, dv numbers a token and head.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureUnits.h"
@@ -115,6 +118,16 @@ static graph::SavePoint leftOf(attn::EffattOp op, const graph::SavePoint &wanted
   return point;
 }
 
+/// A point of the function's terms made beside what the plan has.
+static graph::SavePoint madeBeside(const graph::SavePoint &wanted, OpBuilder &builder, IRMapping &mapping) {
+  graph::SavePoint beside = wanted;
+  graph::cloneWithOperands(wanted.op, builder, mapping);
+  for (Value &value : beside.values)
+    value = mapping.lookup(value);
+  beside.op = beside.values.front().getDefiningOp();
+  return beside;
+}
+
 graph::SavePoint graph::stateInPlan(func::FuncOp plan, const SavePoint &wanted, OpBuilder &builder, IRMapping &mapping) {
   Operation *stored = storedState(plan, wanted);
   if (auto effatt = dyn_cast_or_null<attn::EffattOp>(stored))
@@ -123,10 +136,38 @@ graph::SavePoint graph::stateInPlan(func::FuncOp plan, const SavePoint &wanted, 
     shiftFeatures(plan.getBody().front());
     return *statePoint(plan);
   }
-  SavePoint beside = wanted;
-  cloneWithOperands(wanted.op, builder, mapping);
-  for (Value &value : beside.values)
-    value = mapping.lookup(value);
-  beside.op = beside.values.front().getDefiningOp();
-  return beside;
+  return madeBeside(wanted, builder, mapping);
+}
+
+//===----------------------------------------------------------------------===//
+// What keys that erase write
+//===----------------------------------------------------------------------===//
+
+std::optional<graph::SavePoint> graph::writtenPoint(func::FuncOp function) {
+  if (auto allowed = function->getAttrOfType<ArrayAttr>("attn.allow"); allowed && !allowed.empty())
+    return std::nullopt;
+  SmallVector<attn::CausalReadoutOp> all;
+  llvm::copy_if(function.getOps<attn::CausalReadoutOp>(), std::back_inserter(all), [](attn::CausalReadoutOp op) { return static_cast<bool>(op.getWritten()); });
+  if (all.size() != 1)
+    return std::nullopt;
+  SavePoint point(all.front(), {});
+  point.names.push_back("written"), point.values.push_back(all.front().getWritten());
+  return point;
+}
+
+Operation *graph::quotientOf(attn::CausalReadoutOp readout) {
+  return readout.getNumerator().hasOneUse() ? *readout.getNumerator().user_begin() : nullptr;
+}
+
+attn::CausalReadoutOp graph::storedWritten(func::FuncOp plan) {
+  SmallVector<attn::CausalReadoutOp> all(plan.getOps<attn::CausalReadoutOp>());
+  if (all.size() != 1 || !all.front().getErase() || !llvm::is_contained(opsOfAttentions(plan), quotientOf(all.front())))
+    return nullptr;
+  bool shares = all.front().getQueryFeatures().getType().getDimSize(1) != all.front().getKeyFeatures().getType().getDimSize(1);
+  return shares ? attn::CausalReadoutOp() : all.front();
+}
+
+graph::SavePoint graph::writtenInPlan(func::FuncOp plan, const SavePoint &wanted, OpBuilder &builder, IRMapping &mapping) {
+  attn::CausalReadoutOp stored = storedWritten(plan);
+  return stored ? *writtenPoint(attn::withWritten(stored)->getParentOfType<func::FuncOp>()) : madeBeside(wanted, builder, mapping);
 }

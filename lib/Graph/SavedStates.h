@@ -26,6 +26,15 @@ mlir::Operation *cloneWithOperands(mlir::Operation *op, mlir::OpBuilder &builder
 /// The state that a plan leaves, as `wanted` is in the function's terms: its own, where kernels store it, else one beside the rest.
 SavePoint stateInPlan(mlir::func::FuncOp plan, const SavePoint &wanted, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
 
+/// The quotient of a causal readout, under which prices know its kernels; null: others read the numerator.
+mlir::Operation *quotientOf(attn::CausalReadoutOp readout);
+
+/// The readout of a plan whose kernel can store what keys that erase write; null: there is none, or several query heads read the state of a key's.
+attn::CausalReadoutOp storedWritten(mlir::func::FuncOp plan);
+
+/// What the tokens of a plan write, as `wanted` is in the function's terms: by the plan's own readout, or else by one beside the rest.
+SavePoint writtenInPlan(mlir::func::FuncOp plan, const SavePoint &wanted, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
+
 } // namespace attune::graph
 
 #endif // ATTUNE_LIB_GRAPH_SAVEDSTATES_H

@@ -131,7 +131,10 @@ LogicalResult HostBuilder::writeLeft(func::FuncOp function) {
 
 LogicalResult HostBuilder::placeSaved(ArrayRef<attn::SavedOp> saved) {
   Operation *op = makerOf(attn::SavedOp(saved.front()).getComputed());
-  for (Value operand : isa<attn::StateOp>(op) ? ValueRange() : ValueRange(op->getOperands())) // features are in no memory
+  bool readsFeatures = isa<attn::StateOp, attn::CausalReadoutOp>(op); // which are in no memory
+  if (OpSet reads, later; isa<attn::CausalReadoutOp>(op) && failed(prepareOp(op, reads, later)))
+    return failure();
+  for (Value operand : readsFeatures ? ValueRange() : ValueRange(op->getOperands()))
     if (auto type = cast<RankedTensorType>(operand.getType());
         type.getRank() == 4 && !(isa<attn::CompressOp>(op) && operand.hasOneUse()) && failed(read(operand)))
       return failure();

@@ -50,8 +50,8 @@ static void decayBy(const Array &decay, int64_t b, int64_t g, int64_t token, Arr
   }
 }
 
-/// state −= b (Sᵀ (β ⊙ b))ᵀ.
-static void eraseBy(const Array &erase, const Array &features, int64_t b, int64_t g, int64_t token, Array &state) {
+/// state −= b (Sᵀ (β ⊙ b))ᵀ. Returns what stood there, Sᵀ (β ⊙ b).
+static std::vector<double> eraseBy(const Array &erase, const Array &features, int64_t b, int64_t g, int64_t token, Array &state) {
   int64_t m = state.size(2), width = state.size(3);
   std::vector<double> under(width);
   for (int64_t f = 0; f < m; ++f)
@@ -60,6 +60,7 @@ static void eraseBy(const Array &erase, const Array &features, int64_t b, int64_
   for (int64_t f = 0; f < m; ++f)
     for (int64_t c = 0; c < width; ++c)
       state({b, g, f, c}) -= features({b, g, token, f}) * under[c];
+  return under;
 }
 
 /// numerator = aᵀ S and denominator = ⟨a, z⟩ for the features a of one query.
@@ -181,7 +182,10 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
   }
   if (op.getInitialScale()) // in units of 1 from here on
     unscale(frame[op.getInitialScale()], state, sum);
-  Array numerator({batch, heads, a.size(2), value.size(3)}), denominator({batch, heads, a.size(2)});
+  Array numerator({batch, heads, a.size(2), value.size(3)}), denominator({batch, heads, a.size(2)}), written;
+  if (op.getWritten())
+    written = Array({batch, shared, b.size(2), value.size(3)});
+  std::vector<double> under;
   std::multimap<int64_t, int64_t> placesOfRows;
   for (auto [place, row] : llvm::enumerate(frame.rowsOf(query)))
     placesOfRows.emplace(row, place);
@@ -191,7 +195,9 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
         if (op.getDecay())
           decayBy(frame[op.getDecay()], entry, g, token, state, sum);
         if (op.getErase())
-          eraseBy(frame[op.getErase()], b, entry, g, token, state);
+          under = eraseBy(frame[op.getErase()], b, entry, g, token, state);
+        for (int64_t c = 0; op.getWritten() && c < value.size(3); ++c)
+          written({entry, g, token, c}) = value({entry, g * value.size(1) / shared, token, c}) - under[c];
         addToken(b, value, entry, g, token, state, sum);
       }
       for (auto [it, end] = placesOfRows.equal_range(token); it != end; ++it)
@@ -204,6 +210,8 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
   frame.set(op.getDenominator(), std::move(denominator), query.queries);
   if (op.getScale())
     frame.set(op.getScale(), Array(sum.shape()));
+  if (op.getWritten())
+    frame.set(op.getWritten(), std::move(written));
   frame.set(op.getState(), std::move(state));
   frame.set(op.getSum(), std::move(sum));
   return success();

@@ -22,6 +22,7 @@ struct Tensors {
   Array a, b, value;
   std::optional<Array> decay, erase, write, initialState, initialSum, initialScale;
   std::optional<Array> numerator, denominator, finalState, finalSum;
+  std::optional<Array> written; ///< u of keys that erase
   attn::DenominatorAttr guard; ///< null: the numerator's cotangent is that
   Array aGradient, bGradient, valueGradient, stateGradient, sumGradient, decayGradient, eraseGradient, writeGradient;
 };
@@ -81,13 +82,10 @@ private:
   }
 
   /// u = v − S̃ᵀ (β ⊙ b): what a token adds under its key.
-  std::vector<double> updateOf(const State &faded, int64_t t) const {
+  std::vector<double> updateOf(int64_t t) const {
     std::vector<double> update(width);
     for (int64_t c = 0; c < width; ++c)
-      update[c] = all.value({entry, valueHead, t, c});
-    for (int64_t f = 0; f < m; ++f)
-      if (double share = eraseOf(t, f) * feature(t, f); share != 0)
-        addScaled(-share, faded.state[f], width, update.data());
+      update[c] = all.written ? (*all.written)({entry, head, t, c}) : all.value({entry, valueHead, t, c});
     return update;
   }
 
@@ -95,7 +93,7 @@ private:
     after.push_back(load(all.initialState, all.initialSum, all.initialScale));
     for (int64_t t = 0; t < length; ++t) {
       State next = decayed(after.back(), t);
-      std::vector<double> update = updateOf(next, t);
+      std::vector<double> update = updateOf(t);
       for (int64_t f = 0; f < m; ++f) {
         if (double own = feature(t, f); own != 0) // else the value may be anything
           addScaled(own, update.data(), width, next.state[f]), next.sum[f] += own;
@@ -146,7 +144,7 @@ private:
 
   void enterBackwards(int64_t t, State &reaching) {
     State faded = decayed(after[t], t);
-    std::vector<double> update = updateOf(faded, t), value(width), erased(m);
+    std::vector<double> update = updateOf(t), value(width), erased(m);
     for (int64_t f = 0; f < m; ++f)
       addScaled(feature(t, f), reaching.state[f], width, value.data()); // v̄ = Λᵀ b
     for (int64_t c = 0; c < width; ++c)
@@ -198,7 +196,8 @@ static LogicalResult checkShapes(Operation *op, const Tensors &all) {
   };
   return success(fits("numerator", all.numerator, rows) && fits("denominator", all.denominator, ArrayRef(rows).drop_back()) &&
                  fits("state", all.finalState, state) && fits("sum", all.finalSum, ArrayRef(state).drop_back()) &&
-                 fits("initial state", all.initialState, state) && fits("initial sum", all.initialSum, ArrayRef(state).drop_back()) &&
+                 fits("written", all.written, {b[0], b[1], b[2], v[3]}) && fits("initial state", all.initialState, state) &&
+                 fits("initial sum", all.initialSum, ArrayRef(state).drop_back()) &&
                  fits("initial scale", all.initialScale, ArrayRef(state).drop_back()));
 }
 
@@ -212,7 +211,7 @@ static LogicalResult evalCausalReadoutGradient(AttnFrame &frame, attn::CausalRea
   Tensors all{frame[op.getQueryFeatures()], frame[op.getKeyFeatures()], frame[op.getValue()], frame.optional(op.getDecay()),
               frame.optional(op.getErase()), frame.optional(op.getWrite()), frame.optional(op.getInitialState()), frame.optional(op.getInitialSum()),
               frame.optional(op.getInitialScale()), frame.optional(op.getNumerator()), frame.optional(op.getDenominator()),
-              frame.optional(op.getState()), frame.optional(op.getSum()), op.getGuardAttr(), {}, {}, {}, {}, {}, {}, {}, {}};
+              frame.optional(op.getState()), frame.optional(op.getSum()), frame.optional(op.getWritten()), op.getGuardAttr(), {}, {}, {}, {}, {}, {}, {}, {}};
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), all.b.size(0), all.b.size(2));
   if (failed(lengths) || failed(checkShapes(op, all)))
     return failure();

@@ -46,7 +46,7 @@ func.func @few(%a: tensor<1x1x511x16xf32>, %c: tensor<1x1x511x16xf32>) -> tensor
 // CHECK-LABEL: func.func @erase(
 // CHECK-NOT:     split
 func.func @erase(%a: tensor<1x1x4096x16xf32>, %c: tensor<1x1x4096x16xf32>, %e: tensor<1x1x4096xf32>) -> tensor<1x1x4096x16xf32> {
-  %x, %y, %z, %d = attn.causal_readout_gradient %a, %a, %a erase(%e : tensor<1x1x4096xf32>) cotangents(numerator %c : tensor<1x1x4096x16xf32>)
+  %x, %y, %z, %d = attn.causal_readout_gradient %a, %a, %a erase(%e : tensor<1x1x4096xf32>) cotangents(numerator %c : tensor<1x1x4096x16xf32>) written(%c : tensor<1x1x4096x16xf32>)
       : tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>
       -> tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32>, tensor<1x1x4096x16xf32> erase(tensor<1x1x4096xf32>)
   return %y : tensor<1x1x4096x16xf32>

@@ -161,7 +161,7 @@ func.func @erasing(%q: tensor<1x1x9x8xf32>, %g: tensor<1x1x9xf32>) -> tensor<1x1
   // expected-error @below {{expected attention that this version compiles, but got gradients of what erases beside a denominator (not supported yet)}}
   // expected-note @below {{--emit attn and run --reference take it}}
   %a, %b, %v, %d = attn.causal_readout_gradient %q, %q, %q erase(%g : tensor<1x1x9xf32>) cotangents(numerator %q : tensor<1x1x9x8xf32> denominator %g : tensor<1x1x9xf32>)
-      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> erase(tensor<1x1x9xf32>)
+      written(%q : tensor<1x1x9x8xf32>) : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> erase(tensor<1x1x9xf32>)
   return %a : tensor<1x1x9x8xf32>
 }
 

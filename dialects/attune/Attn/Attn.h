@@ -48,6 +48,10 @@ std::pair<mlir::Value, mlir::Value> buildFeatures(mlir::OpBuilder &builder, Kern
 mlir::Value buildWritten(mlir::OpBuilder &builder, KernelOp op);
 /// The causal sums of features a and b, from the op's initial state on.
 CausalReadoutOp buildCausalReadout(mlir::OpBuilder &builder, KernelOp op, mlir::Value a, mlir::Value b, ExecutionAttr execution);
+/// The readout, whose keys erase and have a head for each one of queries, with `written` among its results: the op itself, or another in its place.
+CausalReadoutOp withWritten(CausalReadoutOp op);
+/// What the tokens of a readout whose keys erase write: its own result, or else that of one beside it, which is made here if there is none.
+mlir::Value writtenOf(mlir::OpBuilder &builder, CausalReadoutOp op);
 /// Those of these values that the op gives as its final state.
 llvm::SmallVector<mlir::Value> finalStates(KernelOp op, mlir::Value state, mlir::Value sum, mlir::Value scale);
 /// Whether the weight of a pair is a product of features times a number: not if every feature decays in its own way, nor if keys

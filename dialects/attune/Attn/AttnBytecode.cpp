@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that version 2 or 3 has changed store their attributes with their names, so that another optional one needs no further
+// Ops that version 2, 3 or 4 has changed store their attributes with their names, so that another optional one needs no further
 // version. Before they stand one after another in the order of their names, then the numbers of operands; in version 1
 // what laws had decided stood in attributes of those ops and in discardable ones.
 //
@@ -179,7 +179,13 @@ static LogicalResult upgradeGroups(Operation *root) {
   return success();
 }
 
+/// To version 4: a readout has groups of results: the four that it had, the scale, which it may have had, and what tokens have written.
+static LogicalResult groupResults(Operation *root) {
+  root->walk([](CausalReadoutOp op) { op.getProperties().resultSegmentSizes = {1, 1, 1, 1, op->getNumResults() == 5, 0}; });
+  return success();
+}
+
 ArrayRef<BytecodeUpgrade> attn::bytecodeUpgrades() {
-  static constexpr BytecodeUpgrade upgrades[] = {readExecutions, upgradeGroups};
+  static constexpr BytecodeUpgrade upgrades[] = {readExecutions, upgradeGroups, groupResults};
   return upgrades;
 }

@@ -379,11 +379,13 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
     which any factor of a row of a and any of a feature cancels, are not. There keys may enter with shares `write`, b_t = w_t φ_t of key features φ:
     b ⊙ b̄ is what reaches ln φ, too, and w̄_t = ⟨φ_t, b̄_t⟩.
 
+    `written` is u of all tokens, as the readout has it among its results: the forward pass may have left it.
+
     Its execution: parts of the sequence side by side, each of which begins with what those before it, or behind it, add up to.
 
     Constraints: A3, A9, A10, A18, A51, A59; A90: at least one cotangent, each of the sizes of its result, and each result of those of its operand:
     ā, b̄, v̄, then those of state and sum if there is an initial state, of decay, of erase and of write if there is one; with a guard a numerator,
-    and neither a denominator nor erase; with erase nothing is split; A104: `logarithms` go with a guard, with features that are maps as in A103, an initial
+    and neither a denominator nor erase; with erase nothing is split; A109: written [batch, F, n, dv] goes with erase; A104: `logarithms` go with a guard, with features that are maps as in A103, an initial
     state of `favor` with its scale, and decay with other maps than that and without split; `write` [batch, heads, N] goes with `logarithms`.
 
     ```mlir
@@ -397,7 +399,7 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        Optional<Attn_F32x3>:$write, Optional<Attn_F32x3>:$initial_scale, Optional<Attn_F32x4>:$numerator, Optional<Attn_F32x3>:$denominator,
-                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, OptionalAttr<Attn_DenominatorAttr>:$guard,
+                       Optional<Attn_F32x4>:$state, Optional<Attn_F32x3>:$sum, Optional<Attn_F32x4>:$written, OptionalAttr<Attn_DenominatorAttr>:$guard,
                        UnitAttr:$logarithms, OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$query_gradient, Attn_F32x4:$key_gradient, Attn_F32x4:$value_gradient,
                       Optional<Attn_F32x4>:$state_gradient, Optional<Attn_F32x3>:$sum_gradient, Optional<Attn_Decay>:$decay_gradient,
@@ -407,7 +409,7 @@ def Attn_CausalReadoutGradientOp : Attn_ExecutableOp<"causal_readout_gradient", 
     (custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))^)?
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? (`write` `(` $write^ `:` type($write) `)`)?
     `cotangents` `(` (`numerator` $numerator^ `:` type($numerator))? (`denominator` $denominator^ `:` type($denominator))?
-    (`state` $state^ `:` type($state))? (`sum` $sum^ `:` type($sum))? `)` attr-dict
+    (`state` $state^ `:` type($state))? (`sum` $sum^ `:` type($sum))? `)` (`written` `(` $written^ `:` type($written) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($query_gradient) `,` type($key_gradient) `,` type($value_gradient) (`state` `(` type($state_gradient)^ `)`)?
     (`sum` `(` type($sum_gradient)^ `)`)? (`decay` `(` type($decay_gradient)^ `)`)? (`erase` `(` type($erase_gradient)^ `)`)?

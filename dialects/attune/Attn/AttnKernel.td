@@ -368,7 +368,7 @@ def Attn_ReadoutOp : Attn_ExecutableOp<"readout", ["values = fused", "ending = l
   let hasVerifier = 1;
 }
 
-def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", "grouped = true"], [Attn_Differentiable, AttrSizedOperandSegments]> {
+def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", "grouped = true"], [Attn_Differentiable, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "Causal kernel attention from features: every query reads the state before and at its own token";
   let description = [{
         numerator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j + a_iᵀ S₀,   denominator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ + ⟨a_i, z₀⟩
@@ -379,8 +379,9 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
     `decay`: each key that exists multiplies state and sum by e^{decay} before it enters them, as in `attn.kernel`. `erase`:
     it takes what stands under it, as there, of a state that it enters with v_j as it is; the denominators say nothing then.
     `scale` (M), and a third initial one: states stand rescaled, as in `attn.kernel`.
+    `written`: what each token enters the state with, u_j = v_j less what it erases, which gradients read; 0 or anything of tokens that do not exist.
 
-    Constraints: A3, A9, A10; A68: scales are [batch, F, m] of f32, and if there is an initial one, so is the other; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
+    Constraints: A3, A9, A10; A108: written [batch, F, n, dv] only with erase, and of as many query features' heads; A68: scales are [batch, F, m] of f32, and if there is an initial one, so is the other; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
     [batch, F, n, m], and then not grouped; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
     numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
     Both executions: parts of the sequence side by side, in each of which the chunks of a group follow one another.
@@ -396,7 +397,7 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        Optional<Attn_F32x3>:$initial_scale, OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum,
-                      Optional<Attn_F32x3>:$scale);
+                      Optional<Attn_F32x3>:$scale, Optional<Attn_F32x4>:$written);
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
@@ -404,6 +405,7 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum) (`,` type($scale)^)?
+    (`written` `(` type($written)^ `)`)?
   }];
   let hasVerifier = 1;
 }

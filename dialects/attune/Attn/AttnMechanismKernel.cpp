@@ -93,9 +93,41 @@ CausalReadoutOp attune::attn::buildCausalReadout(OpBuilder &builder, KernelOp op
   RankedTensorType sum = f32Of(builder, {k[0], k[1], k[3]});
   bool scaled = op.getInitialScale() || op.getFinalScale();
   return CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}), f32Of(builder, q.drop_back()),
-                                 f32Of(builder, {k[0], k[1], k[3], v[3]}), sum, scaled ? sum : Type(), a, b, value, op.getLengths(),
+                                 f32Of(builder, {k[0], k[1], k[3], v[3]}), sum, scaled ? sum : Type(), /*written=*/Type(), a, b, value, op.getLengths(),
                                  op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(), op.getInitialScale(),
                                  execution);
+}
+
+/// The readout of other queries, with or without what tokens write.
+static CausalReadoutOp readBy(OpBuilder &builder, CausalReadoutOp op, Value queries, bool written) {
+  ArrayRef<int64_t> q = shapeOf(queries), v = shapeOf(op.getValue()), s = shapeOf(op.getState());
+  RankedTensorType rows = f32Of(builder, {q[0], q[1], q[2], v[3]});
+  return CausalReadoutOp::create(builder, op.getLoc(), rows, f32Of(builder, q.drop_back()), f32Of(builder, s), f32Of(builder, s.drop_back()),
+                                 op.getScale() ? op.getScale().getType() : Type(), written ? rows : Type(), queries, op.getKeyFeatures(), op.getValue(),
+                                 op.getLengths(), op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(), op.getInitialScale(),
+                                 op.getExecutionAttr());
+}
+
+CausalReadoutOp attune::attn::withWritten(CausalReadoutOp op) {
+  if (op.getWritten())
+    return op;
+  OpBuilder builder(op);
+  CausalReadoutOp result = readBy(builder, op, op.getQueryFeatures(), /*written=*/true);
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(result->getResults().take_front(op->getNumResults()));
+  op.erase();
+  return result;
+}
+
+Value attune::attn::writtenOf(OpBuilder &builder, CausalReadoutOp op) {
+  if (op.getWritten())
+    return op.getWritten();
+  for (Operation *user : op.getKeyFeatures().getUsers()) {
+    auto other = dyn_cast<CausalReadoutOp>(user);
+    if (other && other.getWritten() && llvm::equal(ValueRange(other->getOperands()).drop_front(), ValueRange(op->getOperands()).drop_front()))
+      return other.getWritten();
+  }
+  return readBy(builder, op, op.getKeyFeatures(), /*written=*/true).getWritten();
 }
 
 static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {

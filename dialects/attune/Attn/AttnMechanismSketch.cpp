@@ -138,7 +138,7 @@ SmallVector<Value> Sketches::throughStates() {
     return {NormalizeOp::create(builder, loc, op.getOutput().getType(), readout.getNumerator(), readout.getDenominator(), op.getDenominatorAttr())};
   }
   TrueStateOp begin = initial();
-  auto readout = CausalReadoutOp::create(builder, loc, numerator, denominator, state, sum, /*scale=*/Type(), a, b, op.getValue(), op.getLengths(),
+  auto readout = CausalReadoutOp::create(builder, loc, numerator, denominator, state, sum, /*scale=*/Type(), /*written=*/Type(), a, b, op.getValue(), op.getLengths(),
                                          begin ? begin.getState() : Value(), begin ? begin.getSum() : Value(), /*decay=*/Value(),
                                          /*erase=*/Value(), /*initialScale=*/Value(), /*execution=*/{});
   Value output =

@@ -192,6 +192,10 @@ LogicalResult CausalReadoutGradientOp::verify() {
       failed(checkCotangents(*this)) ||                                                                              // A90
       failed(checkLogarithms(*this)))                                                                                // A104
     return failure();
+  if (static_cast<bool>(getWritten()) != static_cast<bool>(getErase())) // A109
+    return emitOpError() << "expected what tokens have written, `written`, with erase and only there, but got " << (getErase() ? "erase alone" : "no erase");
+  if (getWritten() && failed(checkShape(*this, "written", getWritten().getType(), {a[0], b[1], a[2], v[3]}))) // A109
+    return failure();
   if (getErase() && executionOf(*this).split) // A90
     return emitOpError() << "expected a gradient that is not split of keys that erase, but got " << getExecutionAttr();
   if (failed(checkLike(*this, "query features", getQueryGradient(), getQueryFeatures())) ||

@@ -158,6 +158,11 @@ LogicalResult CausalReadoutOp::verify() {
     return failure();
   if (getErase() && executionOf(*this).grouped) // A59
     return emitOpError() << "expected erase not grouped: every head solves the chunk of its own";
+  if (getWritten() && (!getErase() || a[1] != b[1])) // A108
+    return emitOpError() << "expected what tokens have written only of keys that erase, each head of which one of queries reads, but got "
+                         << (getErase() ? "several heads of queries for one of keys" : "no erase");
+  if (getWritten() && failed(checkShape(*this, "written", getWritten().getType(), {a[0], b[1], a[2], v[3]}))) // A108
+    return failure();
   return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
 }
 

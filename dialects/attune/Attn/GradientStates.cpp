@@ -144,7 +144,7 @@ SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRang
       builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
       like(getDecay()), like(getErase()), like(write), getQueryFeatures(), keys, getValue(), getLengths(), getInitialState(), getInitialSum(),
       getDecay(), getErase(), write, getInitialScale(), numerator, denominator, cotangents[2], cotangents[3],
-      quotient ? quotient.getGuardAttr() : DenominatorAttr(), ofLogarithms ? builder.getUnitAttr() : UnitAttr(), /*execution=*/ExecutionAttr());
+      getErase() ? writtenOf(builder, *this) : Value(), quotient ? quotient.getGuardAttr() : DenominatorAttr(), ofLogarithms ? builder.getUnitAttr() : UnitAttr(), /*execution=*/ExecutionAttr());
   Gradients gradients(getNumOperands());
   auto put = [&](MutableOperandRange operand, Value gradient) {
     if (!operand.empty())

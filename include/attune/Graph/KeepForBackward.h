@@ -10,7 +10,7 @@
 // function's it needs o and the logarithms of the rows' sums, of which one is there anyway and the other is four bytes a row: to compute both again is
 // two of the seven products of pairs that it has on a CPU, of nine on a GPU. So the forward function of a spec with gradients has `saved.lse` among its results.
 //
-// What else could be left (`savePoints`, of states `statePoint`) is left where that is cheaper than to compute it again, which selection says of the
+// What else could be left (`savePoints`, of terms `pointsOfTerms`) is left where that is cheaper than to compute it again, which selection says of the
 // plan that it takes (SavePrices.cpp), or where `pin: {save: all}` says so. Each is a result that a run may leave out, as is each such argument of the backward function.
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,13 @@ llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function);
 /// their largest ones, `maximum`; of EFFATT `state` and `feature_lse`).
 std::optional<SavePoint> statePoint(mlir::func::FuncOp function);
 
-/// All of them of a function: that of a state is in a copy in `terms`, as its backward pass has it.
+/// Of a function of terms: what the tokens of the only causal readout write whose keys erase (`written`).
+std::optional<SavePoint> writtenPoint(mlir::func::FuncOp function);
+
+/// Those two, if there are any.
+llvm::SmallVector<SavePoint> pointsOfTerms(mlir::func::FuncOp function);
+
+/// All of them of a function: those of terms are in a copy in `terms`, as its backward pass has it.
 llvm::SmallVector<SavePoint> savePoints(mlir::func::FuncOp function, mlir::OwningOpRef<mlir::ModuleOp> &terms);
 
 /// Which of them the backward pass of the function reads, by their names; none if it has no backward pass.

@@ -8,13 +8,12 @@
 //
 // With x = β ⊙ b, U = (I + L)⁻¹ (v − (e^d ⊙ x) S) and the other names of EraseRules.h and Terms/ReadoutGradients.cpp:
 //
-//   written:  chunks from the first on:    U, then S ← e^d S + (…)ᵀ U
 //   keys:     chunks from the last down:   û = Rᵀ b + pᵀ ū,   v̄ = (I + L)⁻ᵀ û,   b̄' = R U + p̄ᵀ a + L̄ᵀ x
 //                                          R ← e^d R + (e^d ⊙ a)ᵀ ū − (e^d ⊙ x)ᵀ v̄
 //   queries:  chunks from the first on:    ā,   x̄ = L̄ b − e^d ⊙ (S v̄),   b̄ = b̄' + β ⊙ x̄,   β̄ = b ⊙ x̄
 //
 // with L̄_ij = −⟨v̄_i, U_j⟩ for j < i. v̄ needs what comes behind and x̄ what came before: neither pass can do without rows that another has
-// left, [batch, H, n] times dv twice (U and v̄) and m once (b̄').
+// left, [batch, H, n] times dv (v̄) and m (b̄'). U is what the forward pass writes, which it leaves or which is made again.
 //
 // Every query head has all of this. Where several share keys, what each of them gives to these is added up behind the passes.
 //
@@ -48,6 +47,8 @@ public:
   Source rowsOfKeys(const kernel::Tokens &tokens) const {
     return draft.plan.tokens(tokens, Axis::Key, Axis::Head, draft.problem.heads());
   }
+  /// U, of which only the rows of keys that exist are there.
+  Source written() { return draft.read(op.getWritten(), chunks.keys()); }
   KernelRegion region(bool reverse, StepForm step, ArrayRef<RegionOutput> outputs) const {
     Stage stage = chunks.stage();
     stage.state = state, stage.reverse = reverse;
@@ -73,22 +74,16 @@ public:
 
 /// What passes leave for others.
 struct Rows {
-  kernel::Tokens written, values, keys; ///< U, v̄, b̄'
+  kernel::Tokens values, keys;          ///< v̄, b̄'
   kernel::Tokens ofKeys, ofErase;       ///< b̄ and β̄ of each query head, of those that share keys; else no memory
 };
 } // namespace
-
-static KernelRegion writtenRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows) {
-  ErasingPass pass(draft, op, "written");
-  Source u = pass.erasing.written(pass.erasing.values(), pass.state);
-  return pass.region(/*reverse=*/false, pass.erasing.step(u, pass.width), storedRows(u, Axis::Key, rows.written.memory));
-}
 
 static KernelRegion keysRegion(RegionDraft &draft, attn::CausalReadoutGradientOp op, const Rows &rows, const DecayShares &shares, const StateMemory &before,
                                ArrayRef<WrittenValue> outputs) {
   ErasingPass pass(draft, op, "key_gradients");
   GradientChunk &chunk = pass.chunk;
-  chunk.v = pass.rowsOfKeys(rows.written);
+  chunk.v = pass.written();
   Source reading = term(terms::valueReadoutGradient(draft.wide(), /*divides=*/false),
                         {chunk.left(chunk.b, DecaySpan::Until), pass.state, chunk.pairs(), chunk.u});
   Source ofValues = term(terms::product(/*transposed=*/true), {pass.erasing.solution(), reading}), taken = ErasingPass::negated(ofValues);
@@ -117,7 +112,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
                                   ArrayRef<WrittenValue> outputs) {
   ErasingPass pass(draft, op, "query_gradients");
   GradientChunk &chunk = pass.chunk;
-  chunk.v = pass.rowsOfKeys(rows.written);
+  chunk.v = pass.written();
   Source taken = ErasingPass::negated(pass.rowsOfKeys(rows.values));
   GradientChunk::Sums sums = chunk.sums(chunk.carried(chunk.u, pass.state, DecaySpan::Since, terms::Carried::Matrix), chunk.cotangents(), chunk.b,
                                         /*transposed=*/false, static_cast<bool>(shares));
@@ -146,8 +141,7 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
 LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::CausalReadoutGradientOp op, ArrayRef<WrittenValue> outputs,
                                                 const DecayShares &shares, const StateMemory &before, const OpSet &reads) {
   int64_t features = shapeOf(op.getKeyFeatures())[3];
-  Rows rows{allocateRows(op.getValue(), problem.heads(), problem.valueWidth()), allocateRows(op.getValue(), problem.heads(), problem.valueWidth()),
-            allocateRows(op.getKeyFeatures(), problem.heads(), features), {}, {}};
+  Rows rows{allocateRows(op.getValue(), problem.heads(), problem.valueWidth()), allocateRows(op.getKeyFeatures(), problem.heads(), features), {}, {}};
   bool shared = problem.heads() != problem.sharedHeads();
   if (shared) {
     rows.ofKeys = allocateRows(op.getKeyFeatures(), problem.heads(), features);
@@ -161,10 +155,8 @@ LogicalResult HostBuilder::writeErasingGradient(const Problem &problem, attn::Ca
   }
   if (!shared)
     llvm::append_range(ofQueries, others);
-  RegionDraft written(*this, problem, RegionPlanner::OfAll, reads), keys(*this, problem, RegionPlanner::OfAll, reads),
-      queries(*this, problem, RegionPlanner::OfAll, reads);
-  if (failed(buildKernel(writtenRegion(written, op, rows))) ||
-      failed(buildKernel(keysRegion(keys, op, rows, shares, before, shared ? ArrayRef<WrittenValue>() : ofValues))) ||
+  RegionDraft keys(*this, problem, RegionPlanner::OfAll, reads), queries(*this, problem, RegionPlanner::OfAll, reads);
+  if (failed(buildKernel(keysRegion(keys, op, rows, shares, before, shared ? ArrayRef<WrittenValue>() : ofValues))) ||
       failed(buildKernel(queriesRegion(queries, op, rows, shares, ofQueries))))
     return failure();
   if (!shared)

@@ -60,7 +60,9 @@ bool kernel::isState(Value value) {
     return isState(sum.getLhs()) || isState(sum.getRhs());
   if (isa_and_present<attn::EffattOp>(op))
     return number > 0;
-  return isa_and_present<attn::StateOp, attn::TrueStateOp>(op) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);
+  if (auto readout = dyn_cast_or_null<attn::CausalReadoutOp>(op))
+    return number > 1 && value != readout.getWritten();
+  return isa_and_present<attn::StateOp, attn::TrueStateOp>(op);
 }
 
 /// Whether numerator and denominator are sums of the same weights.

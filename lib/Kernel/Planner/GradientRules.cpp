@@ -333,8 +333,8 @@ void kernel::addGradientRules(TermRules &rules) {
   rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
   rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
   rules.add<attn::MapParameterGradientOp>({.sides = {rows, rows}, .materialize = materializeParameterParts});
-  // Behind the first three there are lengths, gates, states and cotangents.
+  // Behind the first three there are lengths, gates, states, cotangents and what keys that erase write.
   rules.add<attn::CausalReadoutGradientOp>(
-      {.sides = {rows, keys, keys, rows, rows, rows, rows, rows, rows, rows, rows, rows, rows}, .frame = Frame::ChunkGradients});
+      {.sides = {rows, keys, keys, rows, rows, rows, rows, rows, rows, rows, rows, rows, rows, rows}, .frame = Frame::ChunkGradients});
   rules.add<attn::SumHeadsOp>({.sides = {rows}, .isEpilogue = true, .build = buildSumHeads});
 }

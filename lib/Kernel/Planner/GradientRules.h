@@ -11,6 +11,7 @@
 #include "RegionDraft.h"
 
 namespace attune::kernel {
+struct KeySums;
 
 /// Σ_c a_tc b_tc of each row.
 Tiles buildRowProducts(mlir::OpResult result, RegionDraft &draft, const Place &at);
@@ -36,6 +37,8 @@ template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<
   for (mlir::Value operand : sum.getDefiningOp()->getOperands())
     appendLeaves(operand, leaves);
 }
+/// The tiles of chunks of a gradient of these sums, and of what keys that erase write for it, where tokens rotate in the load or rows are scanned.
+tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, const KeySums &sums, bool rotates, bool scans);
 /// What each entry and head adds to the gradient of a map's parameter.
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
 /// What the steps over queries add to the sums over keys that a region makes beside its own.

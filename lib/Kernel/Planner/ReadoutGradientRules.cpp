@@ -366,18 +366,18 @@ LogicalResult HostBuilder::writeStateSums(const Problem &problem, const StateMem
 /// are, of which each costs the same; but 16 where they decay, as fewer of them span less (Terms/UsualDecay.cpp). On a GPU threads
 /// hold the state and the cotangents of a chunk in registers: warps share their columns, so many that nothing spills, and where features decay or
 /// erase apart, or states are large, chunks have 16 rows, too. Where tokens rotate a warp has all columns, and keys that erase have 32 rows then.
-static tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, attn::CausalReadoutGradientOp op, bool rotates, bool scans) {
+tile::ScheduleAttr kernel::scheduleOfChunks(tile::ScheduleAttr s, const KeySums &sums, bool rotates, bool scans) {
   bool gpu = s.getTarget() == tile::TargetKind::GPU;
-  if (gpu && rotates && !op.getErase())
+  if (gpu && rotates && !sums.erase)
     return s;
   constexpr int64_t rowsOfWarp = 16;
-  int64_t rows = scans && !op.getDecay() ? 32 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
+  int64_t rows = scans && !sums.decay ? 32 : 16, warps = s.getWarps(), columns = s.getWarpColumns();
   if (gpu && rotates) {
     rows = 32, warps = rows / rowsOfWarp, columns = 1;
   } else if (gpu) {
     constexpr int64_t narrow = 64, largeState = 8192;
-    int64_t features = shapeOf(op.getKeyFeatures())[3], width = shapeOf(op.getValue())[3];
-    bool isTight = op.getErase() || decaysChannels(op.getDecay()) || features * width > largeState;
+    int64_t features = shapeOf(sums.features)[3], width = sums.width();
+    bool isTight = sums.erase || decaysChannels(sums.decay) || features * width > largeState;
     rows = isTight ? rowsOfWarp : 2 * rowsOfWarp, warps = std::max(features, width) > narrow ? 8 : 4, columns = warps * rowsOfWarp / rows;
   }
   return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), warps, s.getStages(), columns, s.getParts(),
@@ -410,7 +410,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   // A decay's gradient is the difference of sums over tokens, and weights are squares of sums that may nearly cancel: operands of 16 bits would be too few.
   problem.wide = ofDecay || areSquares(op.getKeyFeatures());
   bool inUnits = groups().inUnits(op), rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>);
-  tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, op, rotates, !inUnits && scansRows(problem, KeySums(op), op.divides()));
+  tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, KeySums(op), rotates, !inUnits && scansRows(problem, KeySums(op), op.divides()));
   problem.schedule = inUnits && op.getDecay() ? ChunkStage::ofOneRow(usual) : usual; // as forwards
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;

@@ -46,6 +46,21 @@ static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draf
   return term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
 }
 
+/// The stores of u, which keys that erase write, of those outputs that are it; a run may leave out the tensor.
+static SmallVector<RegionOutput, 1> storesOfWritten(const RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, const Source &u,
+                                                    const Place &keys) {
+  SmallVector<RegionOutput, 1> stores;
+  for (const auto &[value, output] : outputs) {
+    if (value != op.getWritten())
+      continue;
+    Dimension rows = rowsOf(keys.tokens);
+    rows.limit = Index::size(output.memory, 2);
+    int64_t width = cast<RankedTensorType>(value.getType()).getDimSize(3);
+    stores.push_back({u, output.memory, {entryOf(Axis::Batch), entryOf(keys.head), rows, draft.plan.isSliced() ? draft.plan.valueColumns() : columnsOf(width)}});
+  }
+  return stores;
+}
+
 /// The same row by row, with a S + w v as what a scan reads, and the denominators of running sums of b.
 static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, const StateMemory &before,
                                   const StateMemory &after, bool divides) {
@@ -100,8 +115,13 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(sums, draft, Representation::Plain, before, divides);
   StepForm step = erasing ? erasing->step(v, draft.valueTile(sums.width())) : keySums(sums, draft, b, v, keys, divides);
-  step.outputs = outputsOf(draft, outputs, rows);
+  SmallVector<WrittenValue, 2> read;
+  llvm::copy_if(outputs, std::back_inserter(read), [&](const WrittenValue &each) { return each.value != op.getWritten(); });
+  step.outputs = outputsOf(draft, read, rows);
+  llvm::append_range(step.outputs, storesOfWritten(draft, op, outputs, v, keys));
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
+  if (read.empty())
+    region.suffix = "written";
   if (after.matrix)
     chunks.store(region, region.effects.front(), after);
   return region;

@@ -171,6 +171,36 @@ func.func @f(%a: tensor<2x4x12x8xf32>, %v: tensor<2x4x12x6xf32>, %b: tensor<2x4x
 
 // -----
 
+// A108
+func.func @f(%a: tensor<2x4x12x8xf32>, %v: tensor<2x4x12x6xf32>) {
+  // expected-error @below {{expected what tokens have written only of keys that erase, each head of which one of queries reads, but got no erase}}
+  %n, %d, %s, %z, %u = attn.causal_readout %a, %a, %v : tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32>, tensor<2x4x12x6xf32>
+      -> tensor<2x4x12x6xf32>, tensor<2x4x12xf32>, tensor<2x4x8x6xf32>, tensor<2x4x8xf32> written(tensor<2x4x12x6xf32>)
+  return
+}
+
+// -----
+
+// A108
+func.func @f(%a: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>, %b: tensor<2x2x12xf32>) {
+  // expected-error @below {{only of keys that erase, each head of which one of queries reads, but got several heads of queries for one of keys}}
+  %n, %d, %s, %z, %u = attn.causal_readout %a, %k, %v erase(%b : tensor<2x2x12xf32>) : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32>
+      -> tensor<2x4x12x6xf32>, tensor<2x4x12xf32>, tensor<2x2x8x6xf32>, tensor<2x2x8xf32> written(tensor<2x2x12x6xf32>)
+  return
+}
+
+// -----
+
+// A108
+func.func @f(%a: tensor<2x4x12x8xf32>, %v: tensor<2x4x12x6xf32>, %b: tensor<2x4x12xf32>) {
+  // expected-error @below {{expected written of 2x4x12x6, but got 2x4x12x5}}
+  %n, %d, %s, %z, %u = attn.causal_readout %a, %a, %v erase(%b : tensor<2x4x12xf32>) : tensor<2x4x12x8xf32>, tensor<2x4x12x8xf32>, tensor<2x4x12x6xf32>
+      -> tensor<2x4x12x6xf32>, tensor<2x4x12xf32>, tensor<2x4x8x6xf32>, tensor<2x4x8xf32> written(tensor<2x4x12x5xf32>)
+  return
+}
+
+// -----
+
 // A60
 func.func @f(%q: tensor<2x4x12x8xf32>, %w: tensor<2x3x12xf32>) -> tensor<2x4x12x8xf32> {
   // expected-error @below {{expected gate of 2x4x12, but got 2x3x12}}

@@ -209,8 +209,40 @@ func.func @f(%x: !x) {
 // A90: keys that erase are not split.
 func.func @f(%x: !x, %e: tensor<1x2x12xf32>) {
   // expected-error @below {{expected a gradient that is not split of keys that erase, but got #attn.execution<split = true>}}
-  %a, %b, %v, %d = attn.causal_readout_gradient %x, %x, %x erase(%e : tensor<1x2x12xf32>) cotangents(numerator %x : !x)
+  %a, %b, %v, %d = attn.causal_readout_gradient %x, %x, %x erase(%e : tensor<1x2x12xf32>) cotangents(numerator %x : !x) written(%x : !x)
       {execution = #attn.execution<split = true>} : !x, !x, !x -> !x, !x, !x erase(tensor<1x2x12xf32>)
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A109
+func.func @f(%x: !x, %e: tensor<1x2x12xf32>) {
+  // expected-error @below {{expected what tokens have written, `written`, with erase and only there, but got erase alone}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %x, %x, %x erase(%e : tensor<1x2x12xf32>) cotangents(numerator %x : !x)
+      : !x, !x, !x -> !x, !x, !x erase(tensor<1x2x12xf32>)
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A109
+func.func @f(%x: !x) {
+  // expected-error @below {{expected what tokens have written, `written`, with erase and only there, but got no erase}}
+  %a, %b, %v = attn.causal_readout_gradient %x, %x, %x cotangents(numerator %x : !x) written(%x : !x) : !x, !x, !x -> !x, !x, !x
+  return
+}
+
+// -----
+
+!x = tensor<1x2x12x4xf32>
+// A109
+func.func @f(%x: !x, %e: tensor<1x2x12xf32>, %u: tensor<1x1x12x4xf32>) {
+  // expected-error @below {{expected written of 1x2x12x4, but got 1x1x12x4}}
+  %a, %b, %v, %d = attn.causal_readout_gradient %x, %x, %x erase(%e : tensor<1x2x12xf32>) cotangents(numerator %x : !x)
+      written(%u : tensor<1x1x12x4xf32>) : !x, !x, !x -> !x, !x, !x erase(tensor<1x2x12xf32>)
   return
 }
 

@@ -106,10 +106,10 @@ func.func @readout(%a: tensor<2x4x200x64xf32>, %b: tensor<2x4x200x64xf32>, %v: t
   %a4, %b4, %v4 = attn.causal_readout_gradient %a, %b, %v cotangents(numerator %n : tensor<2x4x200x32xf32>) {execution = #attn.execution<split = true>}
       : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
       -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
-  // CHECK: attn.causal_readout_gradient {{.*}} initial(%{{.*}}, %{{.*}} : tensor<2x4x64x32xf32>, tensor<2x4x64xf32>) decay(%{{.*}} : tensor<2x4x200xf32>) erase(%{{.*}} : tensor<2x4x200xf32>) cotangents({{ *}}state %{{.*}} : tensor<2x4x64x32xf32> sum %{{.*}} : tensor<2x4x64xf32>) {{.*}} state(tensor<2x4x64x32xf32>) sum(tensor<2x4x64xf32>) decay(tensor<2x4x200xf32>) erase(tensor<2x4x200xf32>)
+  // CHECK: attn.causal_readout_gradient {{.*}} initial(%{{.*}}, %{{.*}} : tensor<2x4x64x32xf32>, tensor<2x4x64xf32>) decay(%{{.*}} : tensor<2x4x200xf32>) erase(%{{.*}} : tensor<2x4x200xf32>) cotangents({{ *}}state %{{.*}} : tensor<2x4x64x32xf32> sum %{{.*}} : tensor<2x4x64xf32>) written(%{{.*}} : tensor<2x4x200x32xf32>) {{.*}} state(tensor<2x4x64x32xf32>) sum(tensor<2x4x64xf32>) decay(tensor<2x4x200xf32>) erase(tensor<2x4x200xf32>)
   %a2, %b2, %v2, %s2, %z2, %g2, %e2 = attn.causal_readout_gradient %a, %b, %v initial(%s, %z : tensor<2x4x64x32xf32>, tensor<2x4x64xf32>)
       decay(%g : tensor<2x4x200xf32>) erase(%g : tensor<2x4x200xf32>) cotangents(state %s : tensor<2x4x64x32xf32> sum %z : tensor<2x4x64xf32>)
-      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
+      written(%n : tensor<2x4x200x32xf32>) : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
       -> tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> state(tensor<2x4x64x32xf32>) sum(tensor<2x4x64xf32>)
          decay(tensor<2x4x200xf32>) erase(tensor<2x4x200xf32>)
   return

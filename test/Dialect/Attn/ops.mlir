@@ -183,6 +183,10 @@ func.func @gated(%q: tensor<2x2x200x64xbf16>, %v: tensor<2x4x200x32xbf16>, %g: t
   %num, %den, %s, %z = attn.causal_readout %u, %u, %x decay(%g : tensor<2x4x200x64xf32>) erase(%b : tensor<2x4x200xf32>)
       : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
       -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+  // CHECK: attn.causal_readout %{{.*}} erase(%{{.*}} : tensor<2x4x200xf32>) : {{.*}}, tensor<2x4x64xf32> written(tensor<2x4x200x32xf32>)
+  %n2, %d2, %s2, %z2, %written = attn.causal_readout %u, %u, %x erase(%b : tensor<2x4x200xf32>)
+      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
+      -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32> written(tensor<2x4x200x32xf32>)
   // CHECK: attn.decay %{{.*}} by %{{.*}} : tensor<2x4x200x200xf32>, tensor<2x4x200xf32>
   %y = attn.decay %p by %b : tensor<2x4x200x200xf32>, tensor<2x4x200xf32>
   return %o, %num, %y : tensor<2x4x200x32xbf16>, tensor<2x4x200x32xf32>, tensor<2x4x200x200xf32>
