@@ -59,13 +59,11 @@ std::vector<std::string> attune::nativeInstructionSets(ArrayRef<std::string> isa
   return without ? std::vector<std::string>{without->isa, best->isa} : std::vector<std::string>{best->isa};
 }
 
-/// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.
-static int64_t scratchBytes(ModuleOp module, StringRef isa) {
+/// The largest scratch memory of the kernels, whose instruction sets may share them; plans share the threads' scratch.
+static int64_t scratchBytes(ModuleOp module) {
   int64_t bytes = 0;
   module.walk([&](Operation *op) {
-    auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-    auto scratch = op->getAttrOfType<IntegerAttr>(cpu::scratchBytesAttr);
-    if (name && scratch && name.getValue().ends_with(("__" + isa).str()))
+    if (auto scratch = op->getAttrOfType<IntegerAttr>(cpu::scratchBytesAttr))
       bytes = std::max(bytes, scratch.getInt());
   });
   return bytes;
@@ -73,7 +71,7 @@ static int64_t scratchBytes(ModuleOp module, StringRef isa) {
 
 /// A plan of one instruction set; its workspace function may be absent.
 static PlanDescription describePlan(const PlanName &plan, StringRef isa, int64_t scratch, const llvm::Module &code) {
-  std::string workspace = cpu::workspaceName(plan.function, isa);
+  std::string workspace = cpu::workspaceName(plan.function);
   if (!code.getFunction(workspace))
     workspace.clear();
   return {plan.form, plan.from, cpu::variantName(plan.function, isa), workspace, scratch};
@@ -81,13 +79,12 @@ static PlanDescription describePlan(const PlanName &plan, StringRef isa, int64_t
 
 static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plans, const std::string &prepare,
                         Compilation &compilation, const llvm::Module &code) {
-  ModuleOp module = compilation.module();
+  int64_t scratch = scratchBytes(compilation.module());
   for (const IsaVariant &entry : isaVariants) {
     if (!llvm::is_contained(compilation.instructionSets(), entry.isa))
       continue;
     VariantDescription variant;
     variant.target = entry.target;
-    int64_t scratch = scratchBytes(module, entry.isa);
     for (const PlanName &plan : plans)
       variant.plans.push_back(describePlan(plan, entry.isa, scratch, code));
     if (!prepare.empty())

@@ -95,7 +95,7 @@ static std::unique_ptr<llvm::Module> lowerHost(Compilation &compilation, OwningO
 }
 
 static PlanDescription describePlan(const PlanName &plan) {
-  return {plan.form, plan.from, cpu::variantName(plan.function, hostIsa), cpu::workspaceName(plan.function, hostIsa), 0};
+  return {plan.form, plan.from, cpu::variantName(plan.function, hostIsa), cpu::workspaceName(cpu::variantName(plan.function, hostIsa)), 0};
 }
 
 static std::optional<attune_rt_product> describeProduct(const DeviceKernel &kernel) {

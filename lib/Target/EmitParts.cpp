@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nearly all the time of a compilation goes into the kernels, which exist once for each instruction set and have
-// nothing in common. So the module is cut: a part for each variant, with the plan and workspace functions that it
-// names, and one with the descriptor and the entry points. Each part is made from bitcode in a context of its own, on a
-// thread of its own.
+// Nearly all the time of a compilation goes into the kernels, of which instruction sets have their own. So the module is cut: a part for each variant, with the
+// plan and workspace functions that it names, and one with the descriptor and the entry points. What several variants run is in the first one's part. Each part
+// is made from bitcode in a context of its own, on a thread of its own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attune/Target/EmitParts.h"
+
+#include "attune/Lowering/CPU/Pipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -34,9 +35,36 @@ using namespace llvm;
 
 namespace {
 
-/// The functions that each variant's part defines for the part with the descriptor. One that several variants name goes
-/// with the first.
-SmallVector<StringSet<>> functionsOfVariants(const LibraryDescription &description) {
+/// Adds to a part the functions that variants may share and that those of the part need, but for what is in another part already.
+void takeShared(Module &module, StringSet<> &part, StringSet<> &seen) {
+  SmallVector<User *> named;
+  for (const auto &entry : part)
+    if (Function *function = module.getFunction(entry.getKey()))
+      named.push_back(function);
+  SmallPtrSet<Value *, 32> visited(named.begin(), named.end());
+  auto nameAll = [&](User &user) {
+    for (Value *operand : user.operands()) {
+      auto *next = dyn_cast<Constant>(operand);
+      auto *function = dyn_cast_or_null<Function>(next);
+      bool isShared = function && !function->isDeclaration() && function->hasFnAttribute(attune::cpu::sharedAttr);
+      if (!next || !visited.insert(next).second || (isShared && !seen.insert(function->getName()).second))
+        continue;
+      if (isShared)
+        part.insert(function->getName());
+      named.push_back(next);
+    }
+  };
+  while (!named.empty()) {
+    User *user = named.pop_back_val();
+    nameAll(*user);
+    if (auto *function = dyn_cast<Function>(user))
+      for (Instruction &instruction : instructions(*function))
+        nameAll(instruction);
+  }
+}
+
+/// The functions that each variant's part defines for other parts. One that several variants name goes with the first.
+SmallVector<StringSet<>> functionsOfVariants(Module &module, const LibraryDescription &description) {
   SmallVector<StringSet<>> parts;
   StringSet<> seen;
   SmallVector<const VariantDescription *> variants;
@@ -53,6 +81,7 @@ SmallVector<StringSet<>> functionsOfVariants(const LibraryDescription &descripti
     llvm::for_each(variant->plans, take);
     if (variant->prepare)
       take(*variant->prepare);
+    takeShared(module, part, seen);
   }
   return parts;
 }
@@ -63,13 +92,17 @@ void showToOtherParts(Function &function) {
   function.setDSOLocal(true);
 }
 
-/// Leaves the functions named to the other parts and makes the rest private, to be dropped if nothing kept needs it.
+/// Leaves the functions named to the other parts and makes the rest private, to be dropped if nothing kept needs it. Shared functions of others are declared.
 void keepOnly(Module &module, const StringSet<> &kept) {
   for (GlobalObject &object : module.global_objects()) {
     if (object.isDeclaration())
       continue;
     object.setLinkage(GlobalValue::InternalLinkage);
-    if (auto *function = dyn_cast<Function>(&object); function && kept.contains(function->getName()))
+    auto *function = dyn_cast<Function>(&object);
+    bool isKept = function && kept.contains(function->getName());
+    if (function && !isKept && function->hasFnAttribute(attune::cpu::sharedAttr))
+      function->deleteBody();
+    if (isKept || (function && function->isDeclaration()))
       showToOtherParts(*function);
   }
 }
@@ -135,7 +168,7 @@ Expected<Object> emitPart(StringRef bitcode, ArrayRef<StringSet<>> variants, siz
 
 Expected<SmallVector<Object>> attune::target::emitParts(Module &module, const LibraryDescription &description,
                                                         const ObjectOptions &options) {
-  SmallVector<StringSet<>> variants = functionsOfVariants(description);
+  SmallVector<StringSet<>> variants = functionsOfVariants(module, description);
   SmallVector<char, 0> bitcode;
   raw_svector_ostream stream(bitcode);
   WriteBitcodeToFile(module, stream);

@@ -12,6 +12,7 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "Pairs.h"
+#include "SharedCode.h"
 #include "VectorOps.h"
 
 #include "attune/Lowering/CPU/Passes.h"
@@ -263,7 +264,12 @@ static LogicalResult check(tile::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned &nests, unsigned &dots) {
+/// Whether other instruction sets run a kernel's code for this one, too.
+static bool isShared(tile::KernelOp kernel, const Isa &isa, ArrayRef<const Isa *> targets) {
+  return llvm::any_of(targets, [&](const Isa *other) { return other != &isa && &codeOf(kernel, *other, targets) == &isa; });
+}
+
+static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, bool shared, unsigned &nests, unsigned &dots) {
   ATTUNE_DEBUG() << "@" << kernel.getSymName() << " for " << isa.name << ": vectors of " << isa.lanes << " f32, blocks of "
                  << isa.blockRows << " x " << isa.blockVectors << " vectors";
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -271,6 +277,8 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();
   LLVM::LLVMFuncOp op =
       emit.function(module, variantName(kernel.getSymName(), isa.name), {pointer, i64, i64, i64, pointer});
+  if (shared)
+    op.setPassthroughAttr(emit.getStrArrayAttr({sharedAttr}));
   Block &entry = op.getBody().front();
   emit.setInsertionPointToStart(&entry);
   KernelState state(emit, module);
@@ -309,7 +317,7 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
       if (failed(check(kernel)))
         return signalPassFailure();
       for (const Isa *isa : *targets)
-        if (failed(lowerKernel(kernel, *isa, nests, dots)))
+        if (&codeOf(kernel, *isa, *targets) == isa && failed(lowerKernel(kernel, *isa, isShared(kernel, *isa, *targets), nests, dots)))
           return signalPassFailure();
     }
     numNests += nests, numDots += dots;

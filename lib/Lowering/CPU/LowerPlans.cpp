@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The code of a plan is the same for every instruction set but for its kernels, which it reads from a table:
+//
+//     plan0__avx2(context, arguments) = plan0__plan(context, arguments, {kernel0__avx2, kernel1__avx2, …})
+//
+//===----------------------------------------------------------------------===//
+#include "SharedCode.h"
 #include "Slots.h"
 
 #include "attune/Lowering/CPU/Passes.h"
@@ -13,6 +20,7 @@
 #include "attune/Tile/Together.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace attune::cpu {
 #define GEN_PASS_DEF_LOWERPLANS
@@ -35,6 +43,8 @@ public:
   PlanEmitter(Emit &emit, LLVM::LLVMFuncOp function, bool launches, bool device)
       : emit(emit), function(function), launches(launches), device(device) {}
   LogicalResult run(func::FuncOp host);
+  /// The kernels that the plan has launched, in the order of its table.
+  ArrayRef<tile::KernelOp> kernels() const { return table.getArrayRef(); }
 
 private:
   Emit &emit;
@@ -46,6 +56,7 @@ private:
   Value workspace; ///< bytes handed out so far, after the base address
   Value base;
   SmallVector<tile::LaunchOp> pending; ///< that run together with the next one if that says so
+  llvm::SetVector<tile::KernelOp> table;
 
   LogicalResult block(Block &block);
   LogicalResult operation(Operation *op);
@@ -138,8 +149,11 @@ Value PlanEmitter::array(int64_t elements) {
 
 /// The function of a kernel; on a device, its place among the module's kernels.
 Value PlanEmitter::callee(tile::LaunchOp op) {
-  if (!device)
-    return LLVM::AddressOfOp::create(emit, emit.pointerType(), variantName(op.getCallee(), emit.isa.name));
+  if (!device) {
+    table.insert(SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(op, op.getCalleeAttr()));
+    int64_t place = llvm::find_if(table, [&](tile::KernelOp kernel) { return kernel.getSymName() == op.getCallee(); }) - table.begin();
+    return emit.load(emit.offset(function.getArgument(2), place * 8), emit.pointerType(), 8);
+  }
   int64_t index = 0;
   for (auto kernel : op->getParentOfType<ModuleOp>().getOps<tile::KernelOp>()) {
     if (kernel.getSymName() == op.getCallee())
@@ -288,16 +302,58 @@ static void declareLaunch(ModuleOp module, bool device) {
     declare(module, togetherFunction, {pointer, pointer, i64});
 }
 
-static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa, bool device) {
+/// The name of what the plans of all instruction sets have in common.
+static std::string bodyName(StringRef plan) { return (plan + "__plan").str(); }
+
+/// The kernels of a plan as code of an instruction set has them, as a constant array of their addresses.
+static LLVM::GlobalOp kernelTable(Emit &emit, ModuleOp module, StringRef plan, ArrayRef<tile::KernelOp> kernels, ArrayRef<const Isa *> targets) {
+  OpBuilder::InsertionGuard guard(emit);
+  emit.setInsertionPointToEnd(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(emit.pointerType(), kernels.size());
+  auto table = LLVM::GlobalOp::create(emit, type, /*isConstant=*/true, LLVM::Linkage::Internal, (plan + "_kernels").str(), Attribute());
+  emit.setInsertionPointToStart(emit.createBlock(&table.getInitializerRegion()));
+  Value addresses = LLVM::UndefOp::create(emit, type);
+  int64_t place = 0;
+  for (tile::KernelOp kernel : kernels) {
+    Value address = LLVM::AddressOfOp::create(emit, emit.pointerType(), variantName(kernel.getSymName(), codeOf(kernel, emit.isa, targets).name));
+    addresses = LLVM::InsertValueOp::create(emit, addresses, address, place++);
+  }
+  LLVM::ReturnOp::create(emit, addresses);
+  return table;
+}
+
+/// The plan of an instruction set.
+static void emitVariant(func::FuncOp host, LLVM::LLVMFuncOp body, const Isa &isa, ArrayRef<tile::KernelOp> kernels, ArrayRef<const Isa *> targets) {
   auto module = host->getParentOfType<ModuleOp>();
   Emit emit(host.getLoc(), OpBuilder(host.getContext()), isa);
+  std::string name = variantName(host.getName(), isa.name);
+  LLVM::LLVMFuncOp plan = emit.function(module, name, {emit.pointerType(), emit.pointerType()});
+  LLVM::GlobalOp table = kernelTable(emit, module, name, kernels, targets);
+  emit.setInsertionPointToStart(&plan.getBody().front());
+  Value addresses = LLVM::AddressOfOp::create(emit, emit.pointerType(), table.getSymName());
+  LLVM::CallOp::create(emit, TypeRange(), body.getSymName(), ValueRange{plan.getArgument(0), plan.getArgument(1), addresses});
+  LLVM::ReturnOp::create(emit, ValueRange());
+}
+
+static LogicalResult lowerPlan(func::FuncOp host, ArrayRef<const Isa *> targets, bool device) {
+  auto module = host->getParentOfType<ModuleOp>();
+  const Isa &least = *targets.front();
+  Emit emit(host.getLoc(), OpBuilder(host.getContext()), least);
   Type pointer = emit.pointerType();
-  LLVM::LLVMFuncOp plan = emit.function(module, variantName(host.getName(), isa.name), {pointer, pointer});
-  if (failed(PlanEmitter(emit, plan, /*launches=*/true, device).run(host)))
+  SmallVector<Type> arguments(device ? 2 : 3, pointer);
+  std::string ofDevice = variantName(host.getName(), least.name); // a library may have a plan of that name for a CPU, too
+  LLVM::LLVMFuncOp plan = emit.function(module, device ? ofDevice : bodyName(host.getName()), arguments);
+  PlanEmitter emitter(emit, plan, /*launches=*/true, device);
+  if (failed(emitter.run(host)))
     return failure();
+  if (!device) {
+    plan.setPassthroughAttr(emit.getStrArrayAttr({sharedAttr}));
+    for (const Isa *isa : targets)
+      emitVariant(host, plan, *isa, emitter.kernels(), targets);
+  }
   // A plan runs once the runtime has found its workspace to be one that can be; until then sizes may be anything.
   emit.saturates = true;
-  LLVM::LLVMFuncOp size = emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
+  LLVM::LLVMFuncOp size = emit.function(module, workspaceName(device ? StringRef(ofDevice) : host.getName()), {pointer}, emit.getI64Type());
   return PlanEmitter(emit, size, /*launches=*/false, device).run(host);
 }
 
@@ -312,9 +368,8 @@ struct LowerPlans : public cpu::impl::LowerPlansBase<LowerPlans> {
       return signalPassFailure();
     declareLaunch(module, device);
     for (func::FuncOp host : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      for (const Isa *isa : *targets)
-        if (failed(lowerPlan(host, *isa, device)))
-          return signalPassFailure();
+      if (failed(lowerPlan(host, *targets, device)))
+        return signalPassFailure();
       host.erase();
     }
     for (tile::KernelOp kernel : llvm::make_early_inc_range(module.getOps<tile::KernelOp>()))

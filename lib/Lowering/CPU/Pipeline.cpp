@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace attune;
 
 std::string cpu::variantName(StringRef name, StringRef isa) { return (name + "__" + isa).str(); }
-std::string cpu::workspaceName(StringRef name, StringRef isa) { return variantName(name, isa) + "_workspace"; }
+std::string cpu::workspaceName(StringRef name) { return (name + "__workspace").str(); }
 
 void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &options) {
   // Storage, then code with vectors and structured loops.

@@ -21,10 +21,17 @@
 // CHECK-NOT:     scf.for
 // CHECK:         llvm.return
 
+// A plan reads its kernels from the table of an instruction set.
+// CHECK-LABEL: llvm.func @plan__plan(
+// CHECK-SAME:    %[[KERNELS:[a-z0-9]+]]: !llvm.ptr) attributes {passthrough = ["attune-shared"]
+// CHECK:         %[[KERNEL:.*]] = llvm.load %[[KERNELS]] {{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK:         llvm.call @attune_rt_launch(%{{.*}}, %[[KERNEL]],
 // CHECK-LABEL: llvm.func @plan__avx512(
+// CHECK:         %[[TABLE:.*]] = llvm.mlir.addressof @plan__avx512_kernels
+// CHECK:         llvm.call @plan__plan(%{{.*}}, %{{.*}}, %[[TABLE]])
+// CHECK-LABEL: llvm.mlir.global internal constant @plan__avx512_kernels
 // CHECK:         llvm.mlir.addressof @twice__avx512
-// CHECK:         llvm.call @attune_rt_launch
-// CHECK-LABEL: llvm.func @plan__avx512_workspace
+// CHECK-LABEL: llvm.func @plan__workspace
 // CHECK:         llvm.return %{{.*}} : i64
 tile.kernel @twice(%x: memref<?x40xf32>, %y: memref<?x40xf32>) grid(query_block) {
   %p = tile.program_id query_block
@@ -425,10 +432,10 @@ tile.kernel @around(%Q: memref<?x64xf32>, %K: memref<?x64xf32>, %O: memref<?x64x
 
 // The function that tells a workspace is asked for any sizes: its sums and products end at the largest number. The plan runs for
 // those that the runtime let pass.
-// CHECK-LABEL: llvm.func @sizes__avx512(
+// CHECK-LABEL: llvm.func @sizes__plan(
 // CHECK-NOT:     with.overflow
 // CHECK-NOT:     sadd.sat
-// CHECK-LABEL: llvm.func @sizes__avx512_workspace
+// CHECK-LABEL: llvm.func @sizes__workspace
 // CHECK:         "llvm.intr.smul.with.overflow"
 // CHECK:         arith.select
 // CHECK:         llvm.intr.sadd.sat

@@ -248,7 +248,7 @@ void Jit::run(const std::string &plan, const std::string &isa, const std::vector
     slots.insert(slots.end(), tensor.strides.begin(), tensor.strides.end());
   }
   slots.push_back(0);
-  auto workspace = reinterpret_cast<int64_t (*)(const void *)>(find(cpu::workspaceName(plan, isa)));
+  auto workspace = reinterpret_cast<int64_t (*)(const void *)>(find(cpu::workspaceName(plan)));
   Guarded memory(workspace(slots.data()));
   slots.back() = reinterpret_cast<int64_t>(memory.data());
   reinterpret_cast<void (*)(void *, const void *)>(find(cpu::variantName(plan, isa)))(this, slots.data());

@@ -26,7 +26,7 @@ class OpPassManager;
 namespace attune::cpu {
 
 struct CpuOptions {
-  /// Instruction sets to emit; every function exists once for each, with `__<isa>` at the end of its name.
+  /// Instruction sets to emit; a kernel exists once for each that has code of its own for it, with `__<isa>` at the end of its name.
   std::vector<std::string> isas = {"avx2", "avx512"};
   /// The kernels run on a device: only host functions are lowered, and they launch through `attune_rt_launch_device`.
   bool device = false;
@@ -34,8 +34,10 @@ struct CpuOptions {
 
 /// Name of the variant of a kernel or plan, e.g. `softmax__avx512`.
 std::string variantName(llvm::StringRef name, llvm::StringRef isa);
-/// Name of the function that tells a plan's workspace, e.g. `plan0__avx512_workspace`.
-std::string workspaceName(llvm::StringRef name, llvm::StringRef isa);
+/// Name of the function that tells a plan's workspace, whatever the instruction set, e.g. `plan0__workspace`.
+std::string workspaceName(llvm::StringRef name);
+/// On functions that several instruction sets run (an attribute of LLVM functions): parts of a library have them once.
+inline constexpr llvm::StringLiteral sharedAttr = "attune-shared";
 /// On every lowered kernel: bytes of scratch memory it needs (integer attribute).
 inline constexpr llvm::StringLiteral scratchBytesAttr = "attune.scratch_bytes";
 
