@@ -29,6 +29,8 @@ ErasingKeys::ErasingKeys(const KeySums &sums, RegionDraft &draft, const Place &k
       b(existingFeatures(sums.features, draft, keys)), v(draft.read(sums.value, draft.values(keys))),
       g(sums.decay ? decayOfKeys(sums.decay, draft, keys) : nullptr),
       erasing(term(terms::times(), {b, gateAt(sums.erase, draft, keys)})) {
+  if (draft.problem.keyTile() == 1) // a token alone erases nothing of its chunk
+    return;
   Source pairs;
   if (channels)
     pairs = term(terms::decayedPairs(/*exact=*/true), {erasing, b, g});
@@ -48,7 +50,7 @@ Source ErasingKeys::decayed(Source x, DecaySpan span) const {
 Source ErasingKeys::written(Source values, Source state) const {
   Source under = term(terms::product(), {decayed(erasing, DecaySpan::Since), std::move(state)});
   Source left = values ? term(terms::minus(), {std::move(values), under}) : term(terms::scale(-1), {under});
-  return term(terms::product(), {inverse, left});
+  return inverse ? term(terms::product(), {inverse, left}) : left;
 }
 
 StepForm ErasingKeys::step(ArrayRef<std::pair<Source, Source>> added, int64_t width) const {

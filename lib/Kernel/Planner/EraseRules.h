@@ -35,7 +35,7 @@ public:
   /// 0 of tokens that do not exist.
   fusion::Source features() const { return b; }
   fusion::Source values() const { return v; }
-  /// x = β ⊙ b, and (I + L)⁻¹.
+  /// x = β ⊙ b, and (I + L)⁻¹, null for a chunk of one token.
   fusion::Source erasedFeatures() const { return erasing; }
   fusion::Source solution() const { return inverse; }
 

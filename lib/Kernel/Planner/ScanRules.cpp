@@ -16,7 +16,7 @@ using namespace attune::fusion;
 using terms::DecaySpan;
 using terms::ScanForm;
 
-/// Fewer rows would load and store the state more often than they go through it: decoding has forms of its own.
+/// Fewer rows, but for one, would load and store the state more often than they go through it.
 static constexpr int64_t leastRows = 8;
 
 bool kernel::scansRows(const Problem &problem, const KeySums &sums, bool divides) {
@@ -24,7 +24,10 @@ bool kernel::scansRows(const Problem &problem, const KeySums &sums, bool divides
   if (schedule.getTarget() != tile::TargetKind::CPU || !(needsWideProducts(problem) || schedule.getOperand().isF32()))
     return false;
   // Heads that share a state read it all before a chunk enters it.
-  if (problem.grouped || sums.erase || problem.keyTile() < leastRows)
+  if (problem.grouped || (problem.keyTile() > 1 && problem.keyTile() < leastRows))
+    return false;
+  // What a row writes depends on what those before it have written: alone it depends on the state alone.
+  if (sums.erase && problem.keyTile() > 1)
     return false;
   if (sums.decay && featureWidths(sums.features).size() > 1)
     return false;

@@ -46,19 +46,20 @@ static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draf
   return term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
 }
 
-/// The stores of u, which keys that erase write, of those outputs that are it; a run may leave out the tensor.
-static SmallVector<RegionOutput, 1> storesOfWritten(const RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, const Source &u,
-                                                    const Place &keys) {
-  SmallVector<RegionOutput, 1> stores;
+/// Has a step over chunks store what is read of them, and u, which keys that erase write: a run may leave out its tensor.
+static void storeOutputs(StepForm &step, RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, const Source &u, const ChunkStage &chunks) {
+  SmallVector<WrittenValue, 2> read;
+  llvm::copy_if(outputs, std::back_inserter(read), [&](const WrittenValue &each) { return each.value != op.getWritten(); });
+  step.outputs = outputsOf(draft, read, chunks.rows());
   for (const auto &[value, output] : outputs) {
     if (value != op.getWritten())
       continue;
-    Dimension rows = rowsOf(keys.tokens);
+    Dimension rows = rowsOf(Axis::Key);
     rows.limit = Index::size(output.memory, 2);
     int64_t width = cast<RankedTensorType>(value.getType()).getDimSize(3);
-    stores.push_back({u, output.memory, {entryOf(Axis::Batch), entryOf(keys.head), rows, draft.plan.isSliced() ? draft.plan.valueColumns() : columnsOf(width)}});
+    step.outputs.push_back(
+        {u, output.memory, {entryOf(Axis::Batch), entryOf(chunks.keys().head), rows, draft.plan.isSliced() ? draft.plan.valueColumns() : columnsOf(width)}});
   }
-  return stores;
 }
 
 /// The same row by row, with a S + w v as what a scan reads, and the denominators of running sums of b.
@@ -70,9 +71,11 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
   SmallVector<int64_t, 2> widths = featureWidths(sums.features);
   unsigned blocks = widths.size();
   StateTiles tiles(blocks, divides);
-  Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
+  Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys), v = draft.read(sums.value, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source scan = scanOf({}, {a, b, draft.read(sums.value, keys), tiles.matrices(state)}, sums, draft, keys, terms::ScanForm::Decay::Rows);
+  if (sums.erase)
+    v = ErasingKeys(sums, draft, keys).written(v, state);
+  Source scan = scanOf({}, {a, b, v, tiles.matrices(state)}, sums, draft, keys, terms::ScanForm::Decay::Rows);
   Source result = tilesFrom(scan, 0, 1), running;
   if (divides) {
     running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums, draft, keys);
@@ -89,7 +92,7 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
   }
   Source next = tiles.join(tilesFrom(scan, 1, blocks), running ? tilesFrom(running, blocks, blocks) : nullptr);
   StepForm step{terms::carriedOn(shapes, static_cast<bool>(sums.decay)), {next}};
-  step.outputs = outputsOf(draft, outputs, rows);
+  storeOutputs(step, draft, op, outputs, v, chunks);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   if (after.matrix)
     chunks.store(region, region.effects.front(), after);
@@ -115,12 +118,9 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(sums, draft, Representation::Plain, before, divides);
   StepForm step = erasing ? erasing->step(v, draft.valueTile(sums.width())) : keySums(sums, draft, b, v, keys, divides);
-  SmallVector<WrittenValue, 2> read;
-  llvm::copy_if(outputs, std::back_inserter(read), [&](const WrittenValue &each) { return each.value != op.getWritten(); });
-  step.outputs = outputsOf(draft, read, rows);
-  llvm::append_range(step.outputs, storesOfWritten(draft, op, outputs, v, keys));
+  storeOutputs(step, draft, op, outputs, v, chunks);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
-  if (read.empty())
+  if (llvm::all_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); }))
     region.suffix = "written";
   if (after.matrix)
     chunks.store(region, region.effects.front(), after);

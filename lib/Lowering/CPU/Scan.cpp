@@ -18,8 +18,13 @@ using namespace attune::cpu;
 /// Half of the registers hold a block, so that a row of v and of the result, and numbers of a and b, have theirs.
 static int64_t blockSize(const Isa &isa) { return isa.lanes; }
 /// Vectors of a row of a block: with one, each number of a and b would be read for one multiply-add, and more of them leave fewer rows, whose result is read
-/// and written once a block. Of few features there are more: what they add up to is a chain from row to row.
-static int64_t blockVectors(const Isa &isa, int64_t features) { return std::max<int64_t>(2, blockSize(isa) / std::max<int64_t>(features, 2)); }
+/// and written once a block. Of few features there are more: what they add up to is a chain from row to row. Of a few rows all time is that of reading and
+/// writing S, which is fastest in the order in which it lies.
+static int64_t blockVectors(const Isa &isa, const ScanShape &shape) {
+  if (isShallow(shape.rows))
+    return std::min<int64_t>(llvm::divideCeil(shape.columns, isa.lanes), blockSize(isa) / 2);
+  return std::max<int64_t>(2, blockSize(isa) / std::max<int64_t>(shape.features, 2));
+}
 
 std::string ScanShape::name() const {
   std::string text = "scan_" + std::to_string(rows) + "x" + std::to_string(features) + "x" + std::to_string(columns);
@@ -45,9 +50,11 @@ struct ScanBody {
   void run();
 
 private:
-  int64_t wide() const { return blockVectors(emit.isa, shape.features); } ///< vectors of a block
+  int64_t wide() const { return blockVectors(emit.isa, shape); } ///< vectors of a block
   using Block = SmallVector<Value>; ///< rows of vectors of S
 
+  int64_t height() const { return std::min(blockSize(emit.isa) / wide(), shape.features); } ///< rows of S in a block
+  int64_t linesOfBlock() const;
   void strip(Value column, int64_t vectors);
   void block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first);
   Block step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first);
@@ -125,6 +132,20 @@ ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, in
   return state;
 }
 
+/// Lines that each block of a scan of a few rows fetches: as many as leave room for all of them.
+int64_t ScanBody::linesOfBlock() const {
+  int64_t strips = llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide()), blocks = strips * llvm::divideCeil(shape.features, height()), lines = 1;
+  auto needed = [&] {
+    int64_t count = 0;
+    for (const FetchShape &fetch : shape.fetches)
+      count += fetch.blocks(lines);
+    return count;
+  };
+  while (lines < 64 && needed() > blocks)
+    lines *= 2;
+  return lines;
+}
+
 void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first) {
   Block carried;
   for (int64_t row = 0; row < rows; ++row)
@@ -133,9 +154,15 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
   if (shape.once)
     fade(carried, {}, emit.constant(0), column, vectors, feature);
   std::optional<BlockFetch> fetch;
-  if (!fetches.empty()) {
+  bool inSteps = !isShallow(shape.rows);
+  if (!fetches.empty() && inSteps) {
     fetch.emplace(emit, shape.fetches, fetches, number, shape.rows, pointers[ScanShape::Result]);
     llvm::append_range(carried, fetch->start());
+  } else if (!fetches.empty()) {
+    int64_t lines = linesOfBlock();
+    BlockFetch all(emit, shape.fetches, fetches, number, lines, pointers[ScanShape::Result]);
+    for (int64_t line = 0; line < lines; ++line)
+      (void)all.emitStep(emit, emit.constant(line), all.start());
   }
   int64_t count = rows * vectors;
   carried = emit.loop(emit.constant(0), emit.constant(shape.rows), 1, carried, [&](Value step, ValueRange before) {
@@ -151,7 +178,7 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
 }
 
 void ScanBody::strip(Value column, int64_t vectors) {
-  int64_t height = std::min(blockSize(emit.isa) / wide(), shape.features), whole = shape.features / height, rest = shape.features % height;
+  int64_t height = this->height(), whole = shape.features / height, rest = shape.features % height;
   int64_t blocks = whole + (rest != 0);
   Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())), emit.constant(blocks));
   block(column, vectors, emit.constant(0), height, before, /*first=*/true);
@@ -217,7 +244,9 @@ void cpu::emitScan(KernelState &state, tile::ScanOp scan) {
   }
   for (Operation *access : state.fetches.lookup(scan)) {
     FetchPlace fetched = fetchPlace(state, scan, access, result.pointer);
-    shape.fetches.push_back(nextShape(access));
+    FetchShape fetch = nextShape(access);
+    fetch.near = isShallow(shape.rows) && fetch.bytes() <= nearBytes;
+    shape.fetches.push_back(fetch);
     arguments.append({fetched.base, fetched.rowBytes, fetched.first});
   }
   LLVM::CallOp::create(emit, scanFunction(state, shape), arguments);
