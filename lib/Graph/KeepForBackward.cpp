@@ -250,7 +250,11 @@ static void returnKept(func::FuncOp plan, Value value, StringRef name, bool isKe
 
 /// Has the plan return what lies in the function's terms alone, if names are of that.
 static void keepTerms(func::FuncOp plan, func::FuncOp original, ArrayRef<std::string> names) {
-  if (llvm::none_of(names, [](StringRef name) { return llvm::is_contained({"state", "sum", "maximum", "feature_lse", "written"}, name); }))
+  SmallVector<graph::SavePoint> others = graph::savePoints(original);
+  auto isOfOthers = [&](const std::string &name) {
+    return llvm::any_of(others, [&](const graph::SavePoint &point) { return llvm::is_contained(point.names, name); });
+  };
+  if (llvm::all_of(names, isOfOthers))
     return;
   FailureOr<OwningOpRef<ModuleOp>> terms = graph::forwardTerms(original);
   if (failed(terms))

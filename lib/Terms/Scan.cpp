@@ -33,9 +33,6 @@ using namespace attune::fusion;
 /// Up to here they cost 6e-7 of the output (elu + 1, values above 0).
 static constexpr int64_t mostTokens = 65536;
 
-/// Of so few the state is the work: it may decay at each of them.
-static constexpr int64_t fewRows = 4;
-
 bool terms::ScanForm::isLong(int64_t tokens) { return ShapedType::isDynamic(tokens) || tokens > mostTokens; }
 
 namespace {
@@ -143,7 +140,7 @@ private:
   /// At once, with all rows as what is left of them where the tile ends, a state that decays once, and readers that make up for it, unless something decays
   /// to less over the tile than a factor may be: then at each row. Operands of the usual way are made before it is chosen, as scans share them.
   Tiles fading(TileBuilder &tiles, const TileSite &site, const Rows &rows, const Tiles &sums, const Tiles &state, const Decay &decay) const {
-    if (tiles.shape(rows.y.front())[0] <= fewRows)
+    if (tiles.shape(rows.y.front())[0] == 1) // nothing to do at once
       return rowByRow(tiles, rows, sums, state, decay);
     Value down = tiles.exp2(decay.rest), up = tiles.exp2(tiles.minus(tiles.constant(tiles.shape(decay.rest), 0), decay.rest)), all = tiles.exp2(decay.all);
     Rows scaled(rows);

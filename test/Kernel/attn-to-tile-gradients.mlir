@@ -260,9 +260,9 @@ func.func @decays(%q: tensor<1x2x200x16xf32> {attn.name = "q"}, %k: tensor<1x2x2
 // Keys that erase: what they write, which is the forward pass without its readout, then the keys' pass, then that of the queries, which knows what the
 // states before them were.
 // CHECK-LABEL: region @erases_backward_2_written grid(batch, head)
-// CHECK-NOT:     = readout(
 // CHECK:         = stage query step 16 with key
 // CHECK:           = unit_inverse(
+// CHECK-NOT:     = readout(
 // CHECK:           output %{{.*}} to workspace{{[0-9]}}[batch, head, key : rows
 // CHECK:           carry erased_sums(
 // CHECK-LABEL: region @erases_backward_key_gradients grid(batch, head)

@@ -129,10 +129,10 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
       return op.emitOpError() << "expected chunks one after another where exponents of features decay, but got " << op.getExecutionAttr();
     problem.schedule = ChunkStage::ofOneRow(problem.schedule);
   }
-  bool writesOnly = llvm::all_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); });
-  if (writesOnly) // in the backward pass, whose chunks are those of gradients
+  bool isOfGradients = writesOnly(op, outputs);
+  if (isOfGradients) // in the backward pass, whose chunks are those of gradients
     problem.schedule = scheduleOfChunks(problem.schedule, sums, llvm::any_of(reads, llvm::IsaPred<attn::RopeOp>), /*scans=*/false);
-  bool isSliced = schedule.isSliced() && !inUnits && !writesOnly && hasValueSlices(problem, sums, outputs, placeOf(sums.value));
+  bool isSliced = schedule.isSliced() && !inUnits && !isOfGradients && hasValueSlices(problem, sums, outputs, placeOf(sums.value));
   if (isSliced)
     problem.schedule = schedule.withSlices(featureWidths(sums.features).front(), schedule.getValueTile()), problem.value.width = sums.width();
   StateMemory before;

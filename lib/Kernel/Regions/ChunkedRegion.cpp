@@ -20,7 +20,8 @@
 //
 // On a GPU a program may have some columns of v and S only (`value_tile` of the schedule): each makes w and den for itself.
 //
-// Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum.
+// Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum. A token alone is,
+// too, with what it writes in the place of v where it erases.
 //
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
@@ -44,6 +45,10 @@ static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draf
     return term(terms::decayedPairs(draft.wide()), {a, b, gateAt(sums.decay, draft, keys)});
   Source w = term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b});
   return term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
+}
+
+bool kernel::writesOnly(attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs) {
+  return llvm::all_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); });
 }
 
 /// Has a step over chunks store what is read of them, and u, which keys that erase write: a run may leave out its tensor.
@@ -120,7 +125,7 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   StepForm step = erasing ? erasing->step(v, draft.valueTile(sums.width())) : keySums(sums, draft, b, v, keys, divides);
   storeOutputs(step, draft, op, outputs, v, chunks);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
-  if (llvm::all_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); }))
+  if (writesOnly(op, outputs))
     region.suffix = "written";
   if (after.matrix)
     chunks.store(region, region.effects.front(), after);

@@ -33,6 +33,8 @@ fusion::KernelRegion softmaxRegion(const Problem &problem, double scale, mlir::V
 
 /// How far exponents of what enters a state may be above its unit in a steady chunk, whose pairs one product has.
 inline constexpr double steadyHeadroom = 60;
+/// Whether nothing is read of a causal readout: what its keys write is all that it stores.
+bool writesOnly(attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs);
 /// The outputs that are made of a causal readout, chunk by chunk, n = N; if the problem is split, after the states of the parts
 /// before, in `before`; and the state behind the last chunk into `after`, if that has a matrix.
 fusion::KernelRegion chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs,

@@ -212,7 +212,7 @@ void DotBody::finishRow(MutableArrayRef<Value> sums, Value row, Value column) {
 
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
   SmallVector<Value> sums = shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
-  int64_t lines = fetchesInRows() ? linesOfBlock() : 0;
+  int64_t lines = fetchesInRows() ? linesOfBlock(shape.fetches, blockCount()) : 0;
   SmallVector<BlockFetch, 1> fetched = lines ? blockFetches(lines) : SmallVector<BlockFetch, 1>();
   for (int64_t i = 0; i < rows; ++i) {
     finishRow(MutableArrayRef(sums).slice(i * count, count), emit.add(row, i), column);
@@ -303,13 +303,6 @@ int64_t DotBody::blockCount() const {
   return whole * heights(wide()).number + (rest ? heights(rest).number : 0);
 }
 
-int64_t DotBody::blocksToFetch(int64_t steps) const {
-  int64_t needed = 0;
-  for (const FetchShape &fetch : shape.fetches)
-    needed += fetch.blocks(steps);
-  return needed;
-}
-
 /// What the current block fetches in so many steps. All rows of a few queries are in one block a strip, which has not steps
 /// enough for the lines of a tile: it fetches several lines in each. Those lines are all that such a dot waits for.
 SmallVector<BlockFetch, 1> DotBody::blockFetches(int64_t steps) const {
@@ -317,7 +310,7 @@ SmallVector<BlockFetch, 1> DotBody::blockFetches(int64_t steps) const {
   if (fetches.empty())
     return fetched;
   bool isLow = heights(wide()).number == 1 && !walksRows(shape.fetches);
-  int64_t each = isLow ? llvm::divideCeil(blocksToFetch(steps), blockCount()) : 1;
+  int64_t each = isLow ? llvm::divideCeil(blocksToFetch(shape.fetches, steps), blockCount()) : 1;
   for (int64_t i = 0; i < each; ++i)
     fetched.emplace_back(emit, shape.fetches, fetches, emit.add(emit.mul(number, each), i), steps, result);
   return fetched;
@@ -330,21 +323,13 @@ int64_t DotBody::fetchPace() const {
   if (fetches.empty() || walksRows(shape.fetches))
     return 1;
   for (int64_t pace : {4, 2})
-    if (shape.inner % pace == 0 && blocksToFetch(shape.inner / pace) <= blockCount())
+    if (shape.inner % pace == 0 && blocksToFetch(shape.fetches, shape.inner / pace) <= blockCount())
       return pace;
   return 1;
 }
 
 /// Whether lines are fetched between the rows that a block stores: the sums have too few steps.
 bool DotBody::fetchesInRows() const { return !fetches.empty() && isShallow(shape.inner) && !walksRows(shape.fetches); }
-
-/// Lines that each block fetches then: as many as leave room for all of them.
-int64_t DotBody::linesOfBlock() const {
-  int64_t lines = 1;
-  while (lines < 64 && blocksToFetch(lines) > blockCount())
-    lines *= 2;
-  return lines;
-}
 
 void DotBody::run() {
   if (shape.tiles) {

@@ -97,10 +97,7 @@ struct DotBody {
   Heights heights(int64_t count) const;
   int64_t fetchPace() const;
   bool fetchesInRows() const;
-  int64_t linesOfBlock() const;
   int64_t blockCount() const;
-  /// How many blocks of so many steps would fetch everything, a line a step.
-  int64_t blocksToFetch(int64_t steps) const;
   SmallVector<BlockFetch, 1> blockFetches(int64_t steps) const;
   void strip(Value column, int64_t count);
   void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);

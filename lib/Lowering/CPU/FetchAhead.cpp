@@ -29,6 +29,20 @@ std::string FetchShape::name() const {
   return columns ? text + "w" + std::to_string(columns) + "_" + std::to_string(stride) : text;
 }
 
+int64_t cpu::blocksToFetch(ArrayRef<FetchShape> shapes, int64_t lines) {
+  int64_t needed = 0;
+  for (const FetchShape &shape : shapes)
+    needed += shape.blocks(lines);
+  return needed;
+}
+
+int64_t cpu::linesOfBlock(ArrayRef<FetchShape> shapes, int64_t blocks) {
+  int64_t lines = 1;
+  while (lines < 64 && blocksToFetch(shapes, lines) > blocks)
+    lines *= 2;
+  return lines;
+}
+
 //===----------------------------------------------------------------------===//
 // One block
 //===----------------------------------------------------------------------===//

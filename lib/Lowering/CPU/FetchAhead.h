@@ -44,6 +44,11 @@ struct FetchShape {
   int64_t blocks(int64_t steps) const { return columns ? lines * llvm::divideCeil(rows, steps) : llvm::divideCeil(rows * lines, steps); }
 };
 
+/// Blocks that these tiles take, of which each fetches so many lines.
+int64_t blocksToFetch(ArrayRef<FetchShape> shapes, int64_t lines);
+/// Lines that each of so many blocks fetches at once, where it has too few steps: as many as leave room for all of them.
+int64_t linesOfBlock(ArrayRef<FetchShape> shapes, int64_t blocks);
+
 /// Where the tile lies.
 struct FetchPlace {
   Value base;     ///< its row 0; of a fold the window's token 0

@@ -150,8 +150,9 @@ Value PlanEmitter::array(int64_t elements) {
 /// The function of a kernel; on a device, its place among the module's kernels.
 Value PlanEmitter::callee(tile::LaunchOp op) {
   if (!device) {
-    table.insert(SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(op, op.getCalleeAttr()));
-    int64_t place = llvm::find_if(table, [&](tile::KernelOp kernel) { return kernel.getSymName() == op.getCallee(); }) - table.begin();
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(op, op.getCalleeAttr());
+    table.insert(kernel);
+    int64_t place = llvm::find(table, kernel) - table.begin();
     return emit.load(emit.offset(function.getArgument(2), place * 8), emit.pointerType(), 8);
   }
   int64_t index = 0;

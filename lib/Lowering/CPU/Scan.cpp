@@ -54,7 +54,7 @@ private:
   using Block = SmallVector<Value>; ///< rows of vectors of S
 
   int64_t height() const { return std::min(blockSize(emit.isa) / wide(), shape.features); } ///< rows of S in a block
-  int64_t linesOfBlock() const;
+  int64_t blockCount() const { return llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide()) * llvm::divideCeil(shape.features, height()); }
   void strip(Value column, int64_t vectors);
   void block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first);
   Block step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first);
@@ -132,20 +132,6 @@ ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, in
   return state;
 }
 
-/// Lines that each block of a scan of a few rows fetches: as many as leave room for all of them.
-int64_t ScanBody::linesOfBlock() const {
-  int64_t strips = llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide()), blocks = strips * llvm::divideCeil(shape.features, height()), lines = 1;
-  auto needed = [&] {
-    int64_t count = 0;
-    for (const FetchShape &fetch : shape.fetches)
-      count += fetch.blocks(lines);
-    return count;
-  };
-  while (lines < 64 && needed() > blocks)
-    lines *= 2;
-  return lines;
-}
-
 void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first) {
   Block carried;
   for (int64_t row = 0; row < rows; ++row)
@@ -154,12 +140,11 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
   if (shape.once)
     fade(carried, {}, emit.constant(0), column, vectors, feature);
   std::optional<BlockFetch> fetch;
-  bool inSteps = !isShallow(shape.rows);
-  if (!fetches.empty() && inSteps) {
+  if (!fetches.empty() && !isShallow(shape.rows)) {
     fetch.emplace(emit, shape.fetches, fetches, number, shape.rows, pointers[ScanShape::Result]);
     llvm::append_range(carried, fetch->start());
   } else if (!fetches.empty()) {
-    int64_t lines = linesOfBlock();
+    int64_t lines = linesOfBlock(shape.fetches, blockCount());
     BlockFetch all(emit, shape.fetches, fetches, number, lines, pointers[ScanShape::Result]);
     for (int64_t line = 0; line < lines; ++line)
       (void)all.emitStep(emit, emit.constant(line), all.start());
