@@ -66,7 +66,9 @@ static bool areInUnits(Value pairs) {
   auto scaled = product ? product.getLhs().getDefiningOp<attn::ScaleOp>() : attn::ScaleOp();
   Value divided = scaled ? scaled.getSource() : product ? product.getLhs() : Value();
   auto rows = divided ? divided.getDefiningOp<attn::NormalizeOp>() : attn::NormalizeOp();
-  return rows && rows.getDenominator() && rows.getDenominator().getDefiningOp<attn::RowMaximumOp>();
+  Value unit = rows ? rows.getDenominator() : Value();
+  auto ofTwo = unit ? unit.getDefiningOp<attn::MultiplyOp>() : attn::MultiplyOp();
+  return unit && (ofTwo ? ofTwo.getLhs() : unit).getDefiningOp<attn::RowMaximumOp>();
 }
 
 /// Whether sketches are read as numbers whose squares are in no units: those of pairs, or of entries.

@@ -248,7 +248,7 @@ static LogicalResult evalDiagonalBlocks(AttnFrame &frame, attn::DiagonalBlocksOp
 }
 
 /// One number of each row, what `fold` makes of it and the next entry, from 0 on.
-template <typename Op> static LogicalResult foldRows(AttnFrame &frame, Op op, double (*fold)(double, double)) {
+template <typename Op> static LogicalResult foldRows(AttnFrame &frame, Op op, llvm::function_ref<double(double, double)> fold) {
   AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   const Array &w = weights.array;
   Array result(w.shape().drop_back());
@@ -265,7 +265,8 @@ static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
 }
 
 static LogicalResult evalRowMaximum(AttnFrame &frame, attn::RowMaximumOp op) {
-  return foldRows(frame, op, [](double most, double x) { return std::fmax(most, std::fabs(x)); });
+  double root = 1 / static_cast<double>(op.getRoot());
+  return foldRows(frame, op, [&](double most, double x) { return std::fmax(most, std::pow(std::fabs(x), root)); });
 }
 
 void attune::reference::addWeightTerms(Evaluators &all) {

@@ -104,6 +104,57 @@ func.func @powers(%q: tensor<1x2x8x16xbf16> {attn.name = "q"}, %k: tensor<1x2x8x
 
 // -----
 
+// From degree 16 on, where blocks are exact, a row's unit is of its weights: the largest root of them, which are made of queries over their largest
+// product, times that product.
+// CHECK-LABEL: func.func @steep_backward(
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "q"}, %[[K:[a-z0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "k"}
+// CHECK:         %[[L:.*]] = attn.qk_norm %[[Q]]
+// CHECK:         %[[ALL:.*]] = attn.row_maximum %{{.*}} : tensor
+// CHECK:         %[[NEAR:.*]] = attn.normalize %[[L]], %[[ALL]]
+// CHECK:         %[[ROWS:.*]] = attn.sketch %[[NEAR]]
+// CHECK:         %[[SKETCHED:.*]] = attn.contract %[[ROWS]]
+// CHECK:         %[[PRODUCTS:.*]] = attn.contract %[[NEAR]] {{.*}}, %[[K]]
+// CHECK:         %[[EXACT:.*]] = attn.power %[[PRODUCTS]] {degree = 8 : i64
+// CHECK:         %[[ROOTS:.*]] = attn.diagonal_blocks %[[EXACT]], %[[SKETCHED]] {block = 2 : i64}
+// CHECK:         %[[SEEN:.*]] = attn.visible %[[ROOTS]] {causal}
+// CHECK:         %[[OF_ROOTS:.*]] = attn.row_maximum %[[SEEN]] {root = 8 : i64}
+// CHECK:         %[[UNIT:.*]] = attn.multiply %[[ALL]], %[[OF_ROOTS]]
+// CHECK:         %[[A:.*]] = attn.normalize %[[L]], %[[UNIT]]
+// CHECK:         attn.sketch %[[A]]
+// CHECK-NOT:     attn.denominator_gradient %{{.*}}, %[[UNIT]]
+// CHECK:         attn.normalize %{{.*}}, %[[UNIT]]
+func.func @steep(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"},
+    %s0: tensor<2x16xf32>, %i0: tensor<2x4xi32>, %s1: tensor<2x16xf32>, %i1: tensor<2x4xi32>, %s2: tensor<2x16xf32>, %i2: tensor<2x4xi32>,
+    %s3: tensor<2x16xf32>, %i3: tensor<2x4xi32>, %s4: tensor<2x16xf32>, %i4: tensor<2x4xi32>, %s5: tensor<2x16xf32>, %i5: tensor<2x4xi32>,
+    %s6: tensor<2x16xf32>, %i6: tensor<2x4xi32>, %s7: tensor<2x16xf32>, %i7: tensor<2x4xi32>, %s8: tensor<2x4xf32>, %i8: tensor<2x4xi32>,
+    %s9: tensor<2x4xf32>, %i9: tensor<2x4xi32>, %s10: tensor<2x4xf32>, %i10: tensor<2x4xi32>, %s11: tensor<2x4xf32>, %i11: tensor<2x4xi32>,
+    %s12: tensor<2x4xf32>, %i12: tensor<2x4xi32>, %s13: tensor<2x4xf32>, %i13: tensor<2x4xi32>, %s14: tensor<2x4xf32>, %i14: tensor<2x4xi32>,
+    %s15: tensor<2x4xf32>, %i15: tensor<2x4xi32>, %s16: tensor<2x4xf32>, %i16: tensor<2x4xi32>, %s17: tensor<2x4xf32>, %i17: tensor<2x4xi32>,
+    %s18: tensor<2x4xf32>, %i18: tensor<2x4xi32>, %s19: tensor<2x4xf32>, %i19: tensor<2x4xi32>, %s20: tensor<2x4xf32>, %i20: tensor<2x4xi32>,
+    %s21: tensor<2x4xf32>, %i21: tensor<2x4xi32>) -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q"]} {
+  %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %s2, %s3, %s4, %s5, %s6, %s7, %s8, %s9, %s10, %s11, %s12, %s13, %s14, %s15, %s16, %s17, %s18, %s19, %s20, %s21
+      : tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i0, %i1, %i2, %i3, %i4, %i5, %i6, %i7, %i8, %i9, %i10, %i11, %i12, %i13, %i14, %i15, %i16, %i17, %i18, %i19, %i20, %i21
+      : tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>, tensor<2x4xi32>)
+      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 2 : i64, scale = 1.0 : f64, size = 4 : i64}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @products_backward(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "x"}, %[[Y:[a-z0-9]+]]: tensor<1x2x8x16xf32> {attn.name = "y"}, %[[C:[a-z0-9]+]]: {{.*}}"grad_o"
+// CHECK-DAG:     attn.multiply %[[C]], %[[Y]]
+// CHECK-DAG:     attn.multiply %[[X]], %[[C]]
+func.func @products(%x: tensor<1x2x8x16xf32> {attn.name = "x"}, %y: tensor<1x2x8x16xf32> {attn.name = "y"}) -> (tensor<1x2x8x16xf32> {attn.name = "o"})
+    attributes {attn.gradients = ["x", "y"]} {
+  %o = attn.multiply %x, %y : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
+
+// -----
+
 // A bias of the divisor is one of the powers themselves, up to that of 256, 2^48, beside which it is nothing: 1,024 times the scale.
 // CHECK-LABEL: func.func @biased_backward(
 // CHECK:         %[[UNIT:.*]] = attn.row_maximum

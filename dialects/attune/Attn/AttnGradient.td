@@ -54,7 +54,7 @@ def Attn_ScaleOp : Attn_Op<"scale", [Attn_Differentiable]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_MultiplyOp : Attn_Op<"multiply"> {
+def Attn_MultiplyOp : Attn_Op<"multiply", [Attn_Differentiable]> {
   let summary = "The product of two tensors, entry by entry";
   let description = [{
         result = lhs ⊙ rhs,   0 where lhs is 0, whatever rhs is

@@ -284,17 +284,19 @@ def Attn_RowSumOp : Attn_Op<"row_sum", [Attn_Differentiable]> {
 def Attn_RowMaximumOp : Attn_Op<"row_maximum", [Attn_Differentiable]> {
   let summary = "The largest magnitude of each row of weights";
   let description = [{
-        result[b, h, i] = max_j |weights[b, h, i, j]|
+        result[b, h, i] = max_j |weights[b, h, i, j]|^(1 / root)
 
-    It is what rows are divided by whose powers would leave the range of f32, and no gradient flows through it.
+    It is what rows are divided by whose powers would leave the range of f32, and no gradient flows through it. Where the weights are powers of
+    products, `root` is their degree: the result is that of the rows.
 
-    Constraints: A15: the result is the weights' first three sizes.
+    Constraints: A15: the result is the weights' first three sizes. A110: `root` is a power of two.
 
     ```mlir
     %unit = attn.row_maximum %w : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
+    %of_rows = attn.row_maximum %w {root = 8 : i64} : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
     ```
   }];
-  let arguments = (ins Attn_F32x4:$weights);
+  let arguments = (ins Attn_F32x4:$weights, DefaultValuedAttr<I64Attr, "1">:$root);
   let results = (outs Attn_F32x3:$result);
   let assemblyFormat = "$weights attr-dict `:` type($weights) `->` type($result)";
   let hasVerifier = 1;

@@ -23,9 +23,16 @@ double terms::leastUnit(DenominatorAttr guard, double degree, double scale) {
   return held == 0 ? 0 : std::exp2(std::clamp(exponent, -exponents, exponents));
 }
 
+Value terms::buildUnit(OpBuilder &builder, Location loc, Value weights, const Sight &sight, int64_t root) {
+  weights = buildVisible(builder, loc, weights, sight);
+  return RowMaximumOp::create(builder, loc, f32Of(builder, shapeOf(weights).drop_back()), weights, builder.getI64IntegerAttr(root));
+}
+
 Value terms::buildInUnits(OpBuilder &builder, Location loc, Value rows, Value columns, const Sight &sight, double least) {
-  Value products = buildVisible(builder, loc, buildWeights(builder, loc, rows, columns), sight);
-  Value unit = RowMaximumOp::create(builder, loc, f32Of(builder, shapeOf(products).drop_back()), products);
+  return buildDivided(builder, loc, rows, buildUnit(builder, loc, buildWeights(builder, loc, rows, columns), sight), least);
+}
+
+Value terms::buildDivided(OpBuilder &builder, Location loc, Value rows, Value unit, double least) {
   auto type = f32Of(builder, shapeOf(rows));
   if (rows.getType() != type)
     rows = ScaleOp::create(builder, loc, type, rows, builder.getF64FloatAttr(1));

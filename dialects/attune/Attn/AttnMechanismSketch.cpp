@@ -46,6 +46,8 @@ private:
   Value square(Value sketch, Value lengths, bool keys);
   /// Of rows and columns of sketches, and exact ones of queries and keys.
   Value weights(Value query, Value key, Value rows, Value columns, Value lengths, FloatAttr scale, FloatAttr ofRows);
+  /// Of each row the largest product whose power is one of its weights, exact ones in blocks and roots of sketched ones.
+  Value unitOfWeights(Value columns, const Sight &sight);
   /// e^c of the initial state; null: there is none.
   TrueStateOp initial();
   /// Output, and what is left of states.
@@ -87,6 +89,18 @@ Value Sketches::weights(Value query, Value key, Value rows, Value columns, Value
   return buildVisible(builder, loc, weights, {lengths, op.getCausalAttr()});
 }
 
+/// Roots of weights are made in the unit of all products, of which the powers of those that count may be far below the range of f32.
+Value Sketches::unitOfWeights(Value columns, const Sight &sight) {
+  auto roots = static_cast<int64_t>(op.getDegree()) / 2;
+  Value query = op.getQuery(), key = op.getKey();
+  Value ofProducts = buildUnit(builder, loc, buildWeights(builder, loc, query, key), sight);
+  Value near = buildDivided(builder, loc, query, ofProducts);
+  Value sketched = buildWeights(builder, loc, sketch(near, one), columns), exact = buildPower(builder, loc, near, key, roots, one);
+  Value all = DiagonalBlocksOp::create(builder, loc, sketched.getType(), exact, sketched, op.getLocalExactAttr());
+  Value ofRoots = buildUnit(builder, loc, all, sight, roots);
+  return MultiplyOp::create(builder, loc, ofProducts.getType(), ofProducts, ofRoots);
+}
+
 TrueStateOp Sketches::initial() {
   if (!op.getInitialState())
     return {};
@@ -112,12 +126,15 @@ SmallVector<Value> Sketches::throughPairs(bool inUnits) {
   // A unit takes any scale along: with this one products of drawn rows are about 1, and so are their powers, whatever the scale of the spec is.
   double steady = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(shapeOf(query)[3], 1)));
   bool exact = static_cast<bool>(op.getLocalExact()), ofSketches = inUnits && !exact;
+  Value columns = sketch(key, one);
   if (inUnits && exact) { // weights are those of products: so are the units, and sketches of rows in them are in units
+    constexpr double steep = 16; // from this degree on powers of ordinary products are far from the largest, and sketches from both
     double least = leastUnit(op.getDenominatorAttr(), degree, given);
-    query = buildInUnits(builder, loc, query, key, sight, least);
+    query = degree < steep ? buildInUnits(builder, loc, query, key, sight, least)
+                           : buildDivided(builder, loc, query, unitOfWeights(columns, sight), least);
     scale = least == 0 ? one : scale;
   }
-  Value rows = sketch(query, ofSketches ? builder.getF64FloatAttr(steady) : scale), columns = sketch(key, one);
+  Value rows = sketch(query, ofSketches ? builder.getF64FloatAttr(steady) : scale);
   if (ofSketches) {
     double ofRoots = std::pow(given / steady, degree / 2), least = leastUnit(op.getDenominatorAttr(), 2, ofRoots);
     rows = buildInUnits(builder, loc, rows, columns, sight, least);

@@ -39,6 +39,12 @@ struct Sight {
 /// Clears what the masks hide; the weights themselves if there is no mask.
 mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, const Sight &sight);
 
+/// max_j |w_ij|^(1/root) over the columns that a row sees.
+mlir::Value buildUnit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, const Sight &sight, int64_t root = 1);
+
+/// a_i / u_i, or a_i / max(1, u_i / least).
+mlir::Value buildDivided(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value unit, double least = 0);
+
 /// a_i / max_j |⟨a_i, b_j⟩| over the columns that it sees. Powers of its products are at most 1, and a quotient of sums of them is that of any multiple of
 /// a_i. With a power of two `least` a_i / max(1, max_j |⟨a_i, b_j⟩| / least): only rows of larger products are others.
 mlir::Value buildInUnits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns, const Sight &sight, double least = 0);

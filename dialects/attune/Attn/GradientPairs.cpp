@@ -140,6 +140,11 @@ SmallVector<Value> ScaleOp::buildGradients(OpBuilder &builder, ValueRange cotang
   return {ScaleOp::create(builder, getLoc(), typeLike(builder, getSource()), cotangents[0], getFactorAttr())};
 }
 
+SmallVector<Value> MultiplyOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  auto times = [&](Value like, Value x, Value y) -> Value { return MultiplyOp::create(builder, getLoc(), typeLike(builder, like), x, y); };
+  return {times(getLhs(), cotangents[0], getRhs()), times(getRhs(), getLhs(), cotangents[0])};
+}
+
 SmallVector<Value> RowSumOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
   const Role pairs[] = {Role::Batch, Role::Head, Role::Query, Role::Key};
   return {spread(builder, getLoc(), cotangents[0], Roles(pairs).drop_back(), getWeights(), pairs)};

@@ -401,9 +401,12 @@ static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
 static Tiles buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
 
 static Tiles buildRowMaximum(OpResult result, RegionDraft &draft, const Place &at) {
-  Operation *op = result.getOwner();
-  Source largest = term(terms::rowMagnitude(), {visibleWeights(op->getOperand(0), draft, at)});
-  return {stream(draft.keys(keysOfSum(op)), {terms::maximum(draft.problem.queryTile(), /*least=*/0), {largest}})};
+  auto op = cast<attn::RowMaximumOp>(result.getOwner());
+  Source each = term(terms::rowMagnitude(), {visibleWeights(op.getWeights(), draft, at)});
+  Source largest = stream(draft.keys(keysOfSum(op)), {terms::maximum(draft.problem.queryTile(), /*least=*/0), {each}});
+  for (int64_t root = op.getRoot(); root > 1; root /= 2)
+    largest = term(terms::length(/*powerOfTwo=*/false), {largest}); // the square root of a number a row
+  return {largest};
 }
 
 static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at) {

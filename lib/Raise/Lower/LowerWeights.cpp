@@ -101,8 +101,11 @@ Results attune::raise::lower(OpBuilder &builder, attn::RowSumOp op) {
 }
 
 Results attune::raise::lower(OpBuilder &builder, attn::RowMaximumOp op) {
-  return {Loops(builder, op.getLoc()).maximum("bhij", "bhi", {{op.getWeights(), "bhij"}}, [](Point, ArrayRef<Number> x) {
-    return larger(x[0], x[0] * -1);
+  return {Loops(builder, op.getLoc()).maximum("bhij", "bhi", {{op.getWeights(), "bhij"}}, [&](Point, ArrayRef<Number> x) {
+    Number size = larger(x[0], x[0] * -1);
+    for (int64_t root = op.getRoot(); root > 1; root /= 2)
+      size = sqrt(size);
+    return size;
   })};
 }
 

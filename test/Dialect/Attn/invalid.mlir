@@ -537,6 +537,15 @@ func.func @f(%w: tensor<2x4x5x7xf32>) {
 
 // -----
 
+// A110: roots are of powers of two.
+func.func @f(%w: tensor<2x4x5x7xf32>) {
+  // expected-error @below {{expected a power of two as `root`, such as 8, but got 6}}
+  %r = attn.row_maximum %w {root = 6 : i64} : tensor<2x4x5x7xf32> -> tensor<2x4x5xf32>
+  return
+}
+
+// -----
+
 // A16: states.
 func.func @f(%p: tensor<2x2x7x8xf32>, %v: tensor<2x2x5x6xf32>) {
   // expected-error @below {{expected value of 2x2x7x6, but got 2x2x5x6}}

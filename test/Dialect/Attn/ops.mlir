@@ -103,6 +103,8 @@ func.func @weights(%a: !f, %b: !f, %shared: tensor<2x2x200x64xf32>, %l: tensor<2
   %den = attn.row_sum %w : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
   // CHECK: attn.row_maximum %{{.*}} : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
   %unit = attn.row_maximum %w : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
+  // CHECK: attn.row_maximum %{{.*}} {root = 8 : i64} : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
+  %of_rows = attn.row_maximum %w {root = 8 : i64} : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
   // Two key-value heads serve four query heads.
   // CHECK: attn.contract {{.*}} : tensor<2x4x200x64xf32>, tensor<2x2x200x64xf32> -> tensor<2x4x200x200xf32>
   %g = attn.contract %a[batch, head, query, feature], %shared[batch, head, key, feature] -> [batch, head, query, key]
