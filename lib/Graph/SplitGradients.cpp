@@ -76,6 +76,24 @@ static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::Devic
   return wide ? schedule.withWarps(2 * schedule.getWarps(), 2) : schedule;
 }
 
+static tile::ScheduleAttr withRows(tile::ScheduleAttr s, int64_t rows) {
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
+                                 s.getParts(), s.getFeatureTile(), s.getValueTile());
+}
+
+/// What warps hand to those beside them takes shared memory, and so do rows of hundreds of columns, of which kernels of gradients hold up to four tiles.
+/// The first schedule that fits, the usual one first, then tiles of fewer rows: with all warps, or, as tokens that rotate need it, with those that have
+/// all columns of their rows. `plain` where none fits: its error names what there is.
+static tile::ScheduleAttr firstThatFits(tile::ScheduleAttr usual, tile::ScheduleAttr plain, llvm::function_ref<bool(tile::ScheduleAttr)> fits) {
+  constexpr int64_t rowsOfWarp = 16;
+  SmallVector<tile::ScheduleAttr> tried{usual, plain};
+  for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)
+    for (int64_t warps : {usual.getWarps(), rows / rowsOfWarp})
+      tried.push_back(withRows(plain, rows).withWarps(warps, warps * rowsOfWarp / rows));
+  auto *found = llvm::find_if(tried, fits);
+  return found == tried.end() ? plain : *found;
+}
+
 /// Seconds of the kernels of a function at the length at which prices are told; infinite where they cannot be built.
 static double secondsWith(func::FuncOp function, tile::ScheduleAttr schedule, const cost::DeviceDescription &device) {
   OwningOpRef<ModuleOp> module(ModuleOp::create(function.getLoc()));
@@ -114,8 +132,8 @@ bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription 
   auto given = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   tile::ScheduleAttr plain = kernel::defaultSchedule(device.kind, kernel::storageOf(function)), usual = given ? given : usualSchedule(function, device);
   auto fits = [&](tile::ScheduleAttr schedule) { return device.kind != tile::TargetKind::GPU || kernelsFit(function, schedule, device.target); };
-  if (!given && usual != plain && !fits(usual)) // what warps hand to those beside them takes shared memory
-    usual = plain;
+  if (!given && usual != plain)
+    usual = firstThatFits(usual, plain, fits);
   // The lengths of packed sequences are what only the device knows, and they run side by side.
   std::optional<tile::ScheduleAttr> parts = attn::isPacked(function) ? std::nullopt : cutReadouts(function, usual, device);
   if (parts && !fits(*parts)) // states that parts begin with take shared memory
