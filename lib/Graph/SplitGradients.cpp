@@ -86,10 +86,14 @@ static tile::ScheduleAttr withRows(tile::ScheduleAttr s, int64_t rows) {
 /// all columns of their rows. `plain` where none fits: its error names what there is.
 static tile::ScheduleAttr firstThatFits(tile::ScheduleAttr usual, tile::ScheduleAttr plain, llvm::function_ref<bool(tile::ScheduleAttr)> fits) {
   constexpr int64_t rowsOfWarp = 16;
-  SmallVector<tile::ScheduleAttr> tried{usual, plain};
+  constexpr int64_t slice = 64; // columns of rows that are multiplied with states
+  SmallVector<tile::ScheduleAttr> tried{usual, plain, usual.withSlices(slice, slice)}, ofOneColumn;
   for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)
-    for (int64_t warps : {usual.getWarps(), rows / rowsOfWarp})
-      tried.push_back(withRows(plain, rows).withWarps(warps, warps * rowsOfWarp / rows));
+    for (int64_t warps : {usual.getWarps(), rows / rowsOfWarp}) {
+      tile::ScheduleAttr fewer = withRows(plain, rows).withWarps(warps, warps * rowsOfWarp / rows);
+      (fewer.getWarpColumns() > 1 ? tried : ofOneColumn).append({fewer, fewer.withSlices(slice, slice)});
+    }
+  llvm::append_range(tried, ofOneColumn);
   auto *found = llvm::find_if(tried, fits);
   return found == tried.end() ? plain : *found;
 }

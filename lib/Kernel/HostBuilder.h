@@ -22,6 +22,7 @@
 #include "Regions/StateMemory.h"
 #include "Together.h"
 
+#include "attune/Attn/Backward.h"
 #include "attune/Attn/Packed.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -45,7 +46,7 @@ public:
   HostBuilder(BuildSite &site, mlir::func::FuncOp function, const mlir::IRMapping &memories, const PreparedTensors &prepared,
               std::string name, tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
       : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule), regions(regions),
-        featureGroups(function, schedule), packed(attn::isPacked(function)) {}
+        featureGroups(function, schedule), packed(attn::isPacked(function)), ofGradients(attn::isBackward(function)) {}
 
   /// Computes all its results; an error at the op that no kernel computes.
   mlir::LogicalResult build(mlir::func::FuncOp function);
@@ -341,6 +342,7 @@ private:
   llvm::raw_ostream *regions;
   FeatureGroups featureGroups;
   bool packed; ///< sequences lie end to end
+  const bool ofGradients; ///< the function makes gradients
   llvm::DenseMap<mlir::Value, Tokens> computed;
   llvm::DenseMap<mlir::Value, mlir::Value> kept; ///< results that a run may leave out, by the values that they keep
   llvm::DenseMap<mlir::Operation *, Tokens> features;

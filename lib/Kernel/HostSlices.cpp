@@ -55,10 +55,16 @@ static bool readsSlices(Operation *op) {
   return isa<attn::ContractOp>(op);
 }
 
+/// Whether slices of features have a kernel (SlicedFeaturesRegion.cpp).
+static bool hasSlices(attn::FeatureMapAttr map) {
+  using enum attn::FeatureKind;
+  return map.getFeatureCount() > 0 || llvm::is_contained({Elu1, Relu, Cosformer, Focused}, map.getKind());
+}
+
 void HostBuilder::storeFeatures(func::FuncOp function) {
   if (!schedule.isSliced())
     return;
   for (auto map : function.getOps<attn::MapOp>())
-    if (llvm::all_of(map->getUsers(), readsSlices) && map.getFeatureMap().getKind() != attn::FeatureKind::Identity)
+    if (llvm::all_of(map->getUsers(), readsSlices) && hasSlices(map.getFeatureMap()))
       attn::decide(map, [](attn::Execution &execution) { execution.values = attn::Values::Materialized; });
 }

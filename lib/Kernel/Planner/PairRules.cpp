@@ -409,6 +409,30 @@ static Tiles buildRowMaximum(OpResult result, RegionDraft &draft, const Place &a
   return {largest};
 }
 
+bool kernel::timesStateInSlices(attn::ContractOp op, const HostBuilder &host) { return host.slices().isSliced() && timesState(op) && !host.groups().inUnits(op); }
+
+/// a S, or a Sᵀ, of which a program holds some columns of a, and what they meet of S, at a time: a wide S fills a GPU's shared memory. Features and
+/// values of those rows are in memory.
+static Tiles timesSlices(attn::ContractOp op, RegionDraft &draft, const Place &at, bool sumsFeatures, ArrayRef<int64_t> widths) {
+  int64_t count = cast<RankedTensorType>(op.getLhs().getType()).getDimSize(3), width = draft.host.slices().getFeatureTile();
+  Dimension slice{Axis::Feature, 1, 0, 1, width};
+  Place some = at;
+  some.slice = Axis::Feature, some.sliceWidth = width;
+  Source a = draft.read(op.getLhs(), some);
+  Value memory = draft.host.memoryOf(op.getRhs());
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
+  auto times = [&](const Dimension &features, const Dimension &values, int64_t columns) {
+    Source s = fusion::memory(memory, {entryOf(Axis::Batch), Dimension{at.head, at.heads / shape[1]}, features, values});
+    return stream(draft.plan.over(Axis::Feature, count, width), {terms::contract(at.tokens, columns, /*wide=*/true, /*transposed=*/!sumsFeatures), {a, s}});
+  };
+  if (sumsFeatures)
+    return {times(slice, columnsOf(shape[3]), shape[3])};
+  SmallVector<Source> blocks;
+  for (const Dimension &features : blockColumns(widths))
+    blocks.push_back(times(features, slice, features.count));
+  return tilesOfBlocks(blocks);
+}
+
 static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ContractOp>(result.getOwner());
   if (sumsKeys(op))
@@ -425,11 +449,13 @@ static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at)
     SmallVector<Source> z = sumsAt(op.getRhs(), featureWidths(result), draft, at);
     return tilesOfBlocks(llvm::map_to_vector(z, [&](const Source &z) { return term(terms::outer(), {draft.read(op.getLhs(), at), z}); }));
   }
-  Source a = draft.read(op.getLhs(), at);
   // The other operand is a state: a S, or a Sᵀ.
   bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU;
   bool sumsFeatures = op.getLhsRoles()[3] == op.getRhsRoles()[2];
   SmallVector<int64_t, 2> widths = featureWidths(sumsFeatures ? op.getLhs() : Value(result));
+  if (timesStateInSlices(op, draft.host))
+    return timesSlices(op, draft, at, sumsFeatures, widths);
+  Source a = draft.read(op.getLhs(), at);
   Source s = draft.host.stateOf(op.getRhs(), Value(), widths, at);
   if (sumsFeatures)
     return {term(terms::stateReadout(wide, /*divides=*/false), {a, s})};

@@ -279,7 +279,8 @@ LogicalResult kernel::buildStateKernel(Operation *op, HostBuilder &host, const P
   KeySums sums(op);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
-  if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isStoredAsGiven(sums.matrix) && !host.isStoredAsGiven(sums.sum))
+  bool ofRows = isa<attn::ContractOp>(op) && !host.groups().inUnits(op);
+  if ((ofRows || (isa<attn::StateOp>(op) && sums.needsSum())) && !host.isStoredAsGiven(sums.matrix) && !host.isStoredAsGiven(sums.sum))
     problem.schedule = host.slices();
   RegionDraft draft(host, problem, RegionPlanner::OfKeys);
   StateMemory result = host.allocateState(sums, &draft);

@@ -68,6 +68,12 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
   return success();
 }
 
+/// Whether an op reads its rows some columns at a time, which is from memory.
+static bool readsSlices(Operation *reader, const HostBuilder &host) {
+  auto contract = dyn_cast<attn::ContractOp>(reader);
+  return contract && (timesStateInSlices(contract, host) || (makesState(contract) && host.slices().isSliced()));
+}
+
 /// Whether what an op computes is made of the keys, or queries, that a reduction streams.
 static bool isBehindSameStream(Operation *op, Operation *reduction) {
   return reduction && llvm::any_of(op->getResults(), [&](Value result) {
@@ -111,7 +117,7 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
     reduction = *inParts ? nullptr : reduction;
   }
   bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
-  bool throughMemory = !rule || (reduction && !isBehind);
+  bool throughMemory = !rule || (reduction && !isBehind) || readsSlices(reader, *this);
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
     return LogicalResult(read(value));
   if (throughMemory)
@@ -212,7 +218,8 @@ LogicalResult HostBuilder::prepare(ArrayRef<WrittenValue> outputs, OpSet &reads,
     Operation *op = output.value.getDefiningOp();
     if (arePairs(output.value))
       return op->emitError() << "expected sums of weights as results, but got the weights of pairs (they are in no memory)";
-    if (auto map = dyn_cast<attn::MapOp>(op); map && failed(checkLengths(map, map.getResult(), Side::Rows)))
+    // For what reads slices rows of features are stored with 0 where they do not exist.
+    if (auto map = dyn_cast<attn::MapOp>(op); map && !schedule.isSliced() && failed(checkLengths(map, map.getResult(), Side::Rows)))
       return failure();
     // Tokens may be results, too, but mechanisms that no rule knows are not to be read as such.
     bool tokens = !ruleOf(op) && rowsBehind(output.value) == output.value;
@@ -420,11 +427,15 @@ LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction,
                                                "results, which has one head at a time, but got it in that kernel";
   Problem problem = rowsProblem(named, outputs.front(), seen);
   auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);
-  if (rule && !(readout && readout.getDenominator().use_empty())) {
+  // Of gradients only what is multiplied with states is in slices: weights of pairs are made of whole rows.
+  bool hasSlices = readout ? !readout.getDenominator().use_empty() : rule && !ofGradients;
+  if (hasSlices) {
     problem.schedule = schedule;
     for (const WrittenValue &output : outputs)
       if (shapeOf(output.value).size() == 4)
         problem.value.width = std::max(problem.value.width, shapeOf(output.value)[3]);
+    if (readout && problem.value.width == 0) // numbers of rows alone
+      problem.value.width = shapeOf(readout.getNumerator())[3];
   }
   RegionDraft draft(*this, problem, seen.keys ? RegionPlanner::OfAll : RegionPlanner::OfQueries, std::move(reads));
   Place at{Axis::Query, Axis::Head, problem.heads()};

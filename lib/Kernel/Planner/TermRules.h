@@ -27,6 +27,7 @@ struct Place {
   fusion::Axis tokens, head;
   int64_t heads;
   std::optional<fusion::Axis> slice = std::nullopt; ///< columns of that axis, where tiles have slices; none: all
+  int64_t sliceWidth = 0;                           ///< of tokens in memory, though tiles have whole rows; 0: as tiles have them
 };
 
 /// The tiles that stand for a value: some of those of a source.
@@ -112,6 +113,8 @@ mlir::Value rowsOperand(mlir::Operation *term);
 bool multipliesStates(attn::ContractOp op);
 /// Rows [tokens, feature] or [tokens, value] times a state [feature, value], over what both have.
 bool timesState(attn::ContractOp op);
+/// The same where its rows are read from memory, some columns at a time.
+bool timesStateInSlices(attn::ContractOp op, const HostBuilder &host);
 /// A number of each row times sums [feature]: [query, feature].
 bool timesSums(attn::ContractOp op);
 /// Of compressed tokens, which have the role of queries: result[key, feature] = Σ_query E[query, key] x[query, feature]; and
