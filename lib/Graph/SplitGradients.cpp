@@ -11,6 +11,7 @@
 
 #include "attune/Attn/Attn.h"
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Packed.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/Passes.h"
@@ -68,34 +69,48 @@ static int64_t widest(func::FuncOp function) {
   return width;
 }
 
-/// What is chosen without prices: threads of a GPU hold rows of up to 64 columns in registers; of wider ones two warps have a half each.
-static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::DeviceDescription &device) {
-  constexpr int64_t columnsOfWarp = 64;
-  tile::ScheduleAttr schedule = kernel::defaultSchedule(device.kind, kernel::storageOf(function));
-  bool wide = device.kind == tile::TargetKind::GPU && widest(function) > columnsOfWarp;
-  return wide ? schedule.withWarps(2 * schedule.getWarps(), 2) : schedule;
-}
-
 static tile::ScheduleAttr withRows(tile::ScheduleAttr s, int64_t rows) {
   return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
                                  s.getParts(), s.getFeatureTile(), s.getValueTile());
 }
 
-/// What warps hand to those beside them takes shared memory, and so do rows of hundreds of columns, of which kernels of gradients hold up to four tiles.
-/// The first schedule that fits, the usual one first, then tiles of fewer rows: with all warps, or, as tokens that rotate need it, with those that have
-/// all columns of their rows. `plain` where none fits: its error names what there is.
-static tile::ScheduleAttr firstThatFits(tile::ScheduleAttr usual, tile::ScheduleAttr plain, llvm::function_ref<bool(tile::ScheduleAttr)> fits) {
-  constexpr int64_t rowsOfWarp = 16;
-  constexpr int64_t slice = 64; // columns of rows that are multiplied with states
-  SmallVector<tile::ScheduleAttr> tried{usual, plain, usual.withSlices(slice, slice)}, ofOneColumn;
+/// What is chosen without prices: threads of a GPU hold rows of up to 64 columns in registers; of wider ones two warps have a half each, and of more than
+/// 128 columns four have a quarter of half as many rows.
+static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::DeviceDescription &device) {
+  constexpr int64_t columnsOfWarp = 64;
+  tile::ScheduleAttr schedule = kernel::defaultSchedule(device.kind, kernel::storageOf(function));
+  int64_t columns = device.kind == tile::TargetKind::GPU ? widest(function) : 0, warps = 2 * schedule.getWarps();
+  if (columns > 2 * columnsOfWarp)
+    return withRows(schedule, schedule.getQueryTile() / 2).withWarps(warps, 4);
+  return columns > columnsOfWarp ? schedule.withWarps(warps, 2) : schedule;
+}
+
+/// Whether states may be multiplied some columns at a time. Features in units of their own, which have no slices, are what keeps them in range.
+static bool mayHaveSlices(func::FuncOp function) {
+  return llvm::none_of(function.getOps<attn::KeyMaximumOp>(), [](attn::KeyMaximumOp op) { return attn::isOfFeatures(op.getResult()); });
+}
+
+/// What warps hand to those beside them takes shared memory, and so do rows of hundreds of columns, of which kernels of gradients hold up to four tiles,
+/// and wide states. The schedules that are tried, the usual one first, then slices of columns, then tiles of fewer rows: with all warps, and at last,
+/// as tokens that rotate need it, with those that have all columns of their rows.
+static SmallVector<tile::ScheduleAttr> schedulesToTry(func::FuncOp function, tile::ScheduleAttr usual, tile::ScheduleAttr plain) {
+  constexpr int64_t rowsOfWarp = 16, slice = 64;
+  SmallVector<tile::ScheduleAttr> tried{usual}, ofOneColumn;
+  if (usual.getQueryTile() == plain.getQueryTile())
+    tried.push_back(plain);
+  auto add = [&](SmallVectorImpl<tile::ScheduleAttr> &to, tile::ScheduleAttr schedule) {
+    if (mayHaveSlices(function))
+      to.push_back(schedule.withSlices(slice, slice));
+  };
+  add(tried, usual);
   for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)
     for (int64_t warps : {usual.getWarps(), rows / rowsOfWarp}) {
       tile::ScheduleAttr fewer = withRows(plain, rows).withWarps(warps, warps * rowsOfWarp / rows);
-      (fewer.getWarpColumns() > 1 ? tried : ofOneColumn).append({fewer, fewer.withSlices(slice, slice)});
+      SmallVectorImpl<tile::ScheduleAttr> &to = fewer.getWarpColumns() > 1 ? tried : ofOneColumn;
+      to.push_back(fewer), add(to, fewer);
     }
   llvm::append_range(tried, ofOneColumn);
-  auto *found = llvm::find_if(tried, fits);
-  return found == tried.end() ? plain : *found;
+  return tried;
 }
 
 /// Seconds of the kernels of a function at the length at which prices are told; infinite where they cannot be built.
@@ -136,8 +151,11 @@ bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription 
   auto given = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   tile::ScheduleAttr plain = kernel::defaultSchedule(device.kind, kernel::storageOf(function)), usual = given ? given : usualSchedule(function, device);
   auto fits = [&](tile::ScheduleAttr schedule) { return device.kind != tile::TargetKind::GPU || kernelsFit(function, schedule, device.target); };
-  if (!given && usual != plain)
-    usual = firstThatFits(usual, plain, fits);
+  if (!given && usual != plain) {
+    SmallVector<tile::ScheduleAttr> tried = schedulesToTry(function, usual, plain);
+    auto *found = llvm::find_if(tried, fits);
+    usual = found == tried.end() ? plain : *found; // whose error names what there is
+  }
   // The lengths of packed sequences are what only the device knows, and they run side by side.
   std::optional<tile::ScheduleAttr> parts = attn::isPacked(function) ? std::nullopt : cutReadouts(function, usual, device);
   if (parts && !fits(*parts)) // states that parts begin with take shared memory
