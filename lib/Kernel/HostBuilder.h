@@ -157,6 +157,10 @@ private:
   mlir::LogicalResult writeKeyGradients(const Problem &problem, attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs,
                                         const QuotientRows &quotient, const DecayShares &shares, const StateMemory &before, const OpSet &reads);
   QuotientRows allocateQuotient(int64_t heads, attn::CausalReadoutGradientOp op);
+  /// The same of features and values in memory, of which a program has some (Planner/SlicedGradients.cpp).
+  mlir::LogicalResult writeSlicedGradient(const Problem &problem, tile::ScheduleAttr ofRows, attn::CausalReadoutGradientOp op,
+                                          llvm::ArrayRef<WrittenValue> ofQueries, llvm::ArrayRef<WrittenValue> ofKeys, const DecayShares &shares,
+                                          const OpSet &reads);
   DecayShares allocateShares(attn::CausalReadoutGradientOp op);
   /// Where the cotangent of the state before the first token goes; no matrix: nobody asks for it.
   StateMemory stateGradients(attn::CausalReadoutGradientOp op, llvm::ArrayRef<WrittenValue> outputs);

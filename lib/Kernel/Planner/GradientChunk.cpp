@@ -21,8 +21,9 @@ static Source numbersAt(Value memory, const Place &rows) {
 }
 
 GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &rows, const Place &keys, QuotientRows quotient)
-    : draft(draft), at(keys), decay(op.getDecay()), guard(op.getGuardAttr()), a(draft.read(op.getQueryFeatures(), rows)),
-      b(writtenFeatures(KeySums(op), draft, keys)), v(draft.read(op.getValue(), keys)), u(draft.read(op.getNumerator(), rows)),
+    : draft(draft), at(placeOfFeatures(draft, op, keys)), decay(op.getDecay()), guard(op.getGuardAttr()),
+      a(draft.read(op.getQueryFeatures(), placeOfFeatures(draft, op, rows))), b(writtenFeatures(KeySums(op), draft, at)),
+      v(draft.read(op.getValue(), placeOfValues(draft, op, keys))), u(draft.read(op.getNumerator(), placeOfValues(draft, op, rows))),
       divides(op.divides()) {
   if (op.getDenominator())
     w = draft.read(op.getDenominator(), rows);
@@ -30,6 +31,16 @@ GradientChunk::GradientChunk(attn::CausalReadoutGradientOp op, RegionDraft &draf
     return;
   w = numbersAt(quotient.cotangents, rows);
   divideBy(numbersAt(quotient.divisors, rows));
+}
+
+static int64_t widthOf(Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(3); }
+
+Place kernel::placeOfFeatures(const RegionDraft &draft, attn::CausalReadoutGradientOp op, const Place &at) {
+  return draft.plan.featureTile(widthOf(op.getKeyFeatures())) < widthOf(op.getKeyFeatures()) ? draft.channels(at) : at;
+}
+
+Place kernel::placeOfValues(const RegionDraft &draft, attn::CausalReadoutGradientOp op, const Place &at) {
+  return draft.valueTile(widthOf(op.getValue())) < widthOf(op.getValue()) ? draft.values(at) : at;
 }
 
 void GradientChunk::divideBy(Source divisors) {
@@ -50,6 +61,8 @@ Source GradientChunk::products(Source x, Source y) const {
 Source GradientChunk::pairs() const {
   return ofChannels() ? term(terms::decayedPairs(draft.wide()), {a, b, gateAt(decay, draft, at)}) : products(a, b);
 }
+
+Source GradientChunk::counts() const { return visible(term(terms::ones(), {})); }
 
 Source GradientChunk::cotangents() const {
   Source both = term(terms::logits(Representation::Plain, 1, draft.wide()), {u, v});

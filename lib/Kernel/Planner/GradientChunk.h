@@ -42,6 +42,8 @@ public:
   fusion::Source pairs() const;
   /// p̄ of pairs j ≤ i, with their decay but where every feature has its own.
   fusion::Source cotangents() const;
+  /// 1 for each of these pairs, in the same way.
+  fusion::Source counts() const;
   /// ⟨x_i, y_j⟩ in the same way.
   fusion::Source products(fusion::Source x, fusion::Source y) const;
   /// What the chunks before, or behind, give to each row: x with their state, and its sum as often as w says if the state `weighs`.
@@ -68,7 +70,7 @@ private:
   Sums divide(fusion::Source state, bool ofOthers);
 
   RegionDraft &draft;
-  Place at;
+  Place at; ///< of keys, with the slice of features that tiles have
   mlir::Value decay;          ///< null: nothing decays
   attn::DenominatorAttr guard; ///< of a quotient whose cotangent u is until it is divided; null: there is none
 
@@ -77,6 +79,9 @@ public:
   bool divides;
 };
 
+/// A place with the slice of features, or of values, that tiles have, where these have some of them.
+Place placeOfFeatures(const RegionDraft &draft, attn::CausalReadoutGradientOp op, const Place &at);
+Place placeOfValues(const RegionDraft &draft, attn::CausalReadoutGradientOp op, const Place &at);
 /// The store of numbers of rows [batch, H, n], or of tokens [batch, H, n, c], of each query head.
 fusion::RegionOutput storedRows(fusion::Source source, fusion::Axis rows, mlir::Value memory);
 /// S̄ and z̄ of the state behind the last token; null: it has none.
@@ -87,6 +92,8 @@ fusion::Source shareOfCotangent(attn::CausalReadoutGradientOp op, const RegionDr
 /// always.
 void storeStateShares(fusion::KernelRegion &region, const fusion::Source &cotangent, attn::CausalReadoutGradientOp op, const RegionDraft &draft, const Place &at, mlir::Value memory,
                       const fusion::Index &unless = {});
+/// R and ζ, with the rows of a chunk.
+fusion::StepForm rowSums(const GradientChunk &chunk, attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &keys);
 /// The result of a reduction that a value is made of.
 mlir::OpResult resultBehind(mlir::Value value, mlir::Operation *reduction);
 /// All tiles of a source.

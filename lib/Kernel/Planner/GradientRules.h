@@ -39,6 +39,8 @@ template <typename Op> void appendLeaves(mlir::Value sum, llvm::SmallVectorImpl<
 }
 /// The tiles of chunks of a gradient of these sums, and of what keys that erase write for it, where tokens rotate in the load or rows are scanned.
 tile::ScheduleAttr scheduleOfChunks(tile::ScheduleAttr s, const KeySums &sums, bool rotates, bool scans);
+/// Whether the gradients of a causal readout are computed some features, and some values, at a time (SlicedGradients.cpp).
+bool isInSlices(attn::CausalReadoutGradientOp op, const HostBuilder &host);
 /// What each entry and head adds to the gradient of a map's parameter.
 mlir::LogicalResult materializeParameterParts(mlir::Operation *op, HostBuilder &host, const Problem &named);
 /// What the steps over queries add to the sums over keys that a region makes beside its own.

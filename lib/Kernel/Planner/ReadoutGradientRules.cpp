@@ -77,15 +77,17 @@ static KernelRegion queriesRegion(RegionDraft &draft, attn::CausalReadoutGradien
   return region;
 }
 
-/// R and ζ, with the rows of a chunk.
-static StepForm rowSums(const GradientChunk &chunk, attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &keys) {
+StepForm kernel::rowSums(const GradientChunk &chunk, attn::CausalReadoutGradientOp op, RegionDraft &draft, const Place &at) {
   SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
+  Place keys = placeOfFeatures(draft, op, at);
+  if (keys.slice)
+    widths = {draft.plan.featureTile(widths[0])};
   SmallVector<Source> operands{chunk.left(chunk.a, terms::DecaySpan::Since), chunk.u};
   if (op.getDecay())
     operands.push_back(decayOver(terms::DecaySpan::Whole, op.getDecay(), draft, keys, widths[0]));
   if (chunk.divides)
     operands.push_back(chunk.w);
-  return {terms::featureSums(widths, shapeOf(op.getValue())[3], draft.wide(), chunk.divides, static_cast<bool>(op.getDecay()), chunk.divides),
+  return {terms::featureSums(widths, draft.valueTile(shapeOf(op.getValue())[3]), draft.wide(), chunk.divides, static_cast<bool>(op.getDecay()), chunk.divides),
           operands};
 }
 
@@ -418,7 +420,11 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   TileBuilder host(site.host, site.loc);
   if (before.matrix && problem.heads() > problem.sharedHeads())
     ofHeads = StateMemory::allocate(site, {.sums = static_cast<bool>(before.sum)}, host.dim(problem.key.memory, 0), problem.heads(), before.features, before.width);
-  if (op.getErase()) {
+  if (isInSlices(op, *this)) {
+    problem.schedule = scheduleOfChunks(named.schedule, KeySums(op), /*rotates=*/false, /*scans=*/false); // of tokens in memory
+    if (failed(writeSlicedGradient(problem, named.schedule, op, ofQueries, ofKeys, shares, reads)))
+      return failure();
+  } else if (op.getErase()) {
     llvm::append_range(ofQueries, ofKeys);
     if (failed(writeErasingGradient(problem, op, ofQueries, shares, ofHeads, reads)))
       return failure();

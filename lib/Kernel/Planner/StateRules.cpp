@@ -158,7 +158,9 @@ Source kernel::gateAt(Value gate, RegionDraft &draft, const Place &at) {
     return fusion::memory(memory, {{at.head, at.heads / shape[0], 0, 1, 1}});
   SmallVector<Dimension> place{entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, rowsOf(at.tokens)};
   if (shape.size() == 4)
-    place.push_back(at.slice == Axis::Value ? draft.plan.valueColumns() : columnsOf(shape[3]));
+    place.push_back(at.slice == Axis::Value     ? draft.plan.valueColumns()
+                    : at.slice == Axis::Feature ? draft.plan.featureColumns(shape[3])
+                                                : columnsOf(shape[3]));
   return fusion::memory(memory, place);
 }
 
@@ -172,7 +174,7 @@ static Tiles buildGate(OpResult result, RegionDraft &draft, const Place &at) {
 }
 
 Source kernel::decayOver(terms::DecaySpan span, Value decay, RegionDraft &draft, const Place &at, int64_t features) {
-  Source g = gateAt(decay, draft, {Axis::Key, at.head, at.heads});
+  Source g = gateAt(decay, draft, {Axis::Key, at.head, at.heads, at.slice == Axis::Feature ? at.slice : std::nullopt});
   int64_t rank = cast<RankedTensorType>(decay.getType()).getRank();
   return term(rank == 1   ? terms::headDecay(span, features)
               : rank == 3 ? terms::tokenDecay(span, features)

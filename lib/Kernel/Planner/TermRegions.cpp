@@ -70,6 +70,8 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
 
 /// Whether an op reads its rows some columns at a time, which is from memory.
 static bool readsSlices(Operation *reader, const HostBuilder &host) {
+  if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(reader))
+    return isInSlices(gradient, host);
   auto contract = dyn_cast<attn::ContractOp>(reader);
   return contract && (timesStateInSlices(contract, host) || (makesState(contract) && host.slices().isSliced()));
 }
@@ -117,7 +119,7 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
     reduction = *inParts ? nullptr : reduction;
   }
   bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
-  bool throughMemory = !rule || (reduction && !isBehind) || readsSlices(reader, *this);
+  bool throughMemory = !rule || (reduction && !isBehind) || (shapeOf(value).size() == 4 && readsSlices(reader, *this));
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
     return LogicalResult(read(value));
   if (throughMemory)
