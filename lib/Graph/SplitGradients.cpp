@@ -94,13 +94,14 @@ static bool mayHaveSlices(func::FuncOp function) {
 /// and wide states. The schedules that are tried, the usual one first, then slices of columns, then tiles of fewer rows: with all warps, and at last,
 /// as tokens that rotate need it, with those that have all columns of their rows.
 static SmallVector<tile::ScheduleAttr> schedulesToTry(func::FuncOp function, tile::ScheduleAttr usual, tile::ScheduleAttr plain) {
-  constexpr int64_t rowsOfWarp = 16, slice = 64;
+  constexpr int64_t rowsOfWarp = 16, slices[] = {64, 32, 16};
   SmallVector<tile::ScheduleAttr> tried{usual}, ofOneColumn;
   if (usual.getQueryTile() == plain.getQueryTile())
     tried.push_back(plain);
   auto add = [&](SmallVectorImpl<tile::ScheduleAttr> &to, tile::ScheduleAttr schedule) {
     if (mayHaveSlices(function))
-      to.push_back(schedule.withSlices(slice, slice));
+      for (int64_t columns : slices)
+        to.push_back(schedule.withSlices(columns, columns));
   };
   add(tried, usual);
   for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)

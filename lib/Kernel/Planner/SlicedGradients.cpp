@@ -23,6 +23,7 @@
 #include "GradientRules.h"
 
 #include "HostBuilder.h"
+#include "MapRule.h"
 #include "Regions/ChunkStage.h"
 #include "Terms.h"
 
@@ -35,7 +36,7 @@ using namespace attune::fusion;
 using kernel::Tokens;
 
 bool kernel::isInSlices(attn::CausalReadoutGradientOp op, const HostBuilder &host) {
-  bool hasOneState = !op.getErase() && !op.getLogarithms() && !host.groups().inUnits(op) && featureWidths(op.getKeyFeatures()).size() == 1;
+  bool hasOneState = !op.getErase() && !op.getLogarithms() && !host.groups().inUnits(op);
   bool isWhole = !op.getInitialState() && !op.getState() && !attn::executionOf(op).split;
   return host.slices().isSliced() && host.slices().getTarget() == tile::TargetKind::GPU && hasOneState && isWhole;
 }
@@ -112,8 +113,15 @@ private:
 };
 } // namespace
 
-static Source rowsIn(const RegionDraft &draft, const Tokens &tokens) {
-  return draft.plan.tokens(tokens, Axis::Query, Axis::Head, draft.problem.heads(), std::nullopt);
+using Blocks = SmallVector<Source>;
+
+static Source joined(const Blocks &blocks) { return blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks); }
+
+/// Whole rows, in the blocks that features lie in.
+static Blocks rowsIn(const RegionDraft &draft, const Tokens &tokens, ArrayRef<int64_t> widths) {
+  return llvm::map_to_vector(blockColumns(widths), [&](const Dimension &columns) {
+    return draft.plan.tokens(tokens, Axis::Query, Axis::Head, draft.problem.heads(), columns);
+  });
 }
 
 KernelRegion SlicedGradient::queries(RegionDraft &draft, const Sums &y, const Sums &z) {
@@ -138,18 +146,25 @@ KernelRegion SlicedGradient::queries(RegionDraft &draft, const Sums &y, const Su
 
 KernelRegion SlicedGradient::rows(RegionDraft &draft, const Sums &y, const Sums &z, ArrayRef<WrittenValue> outputs, const QuotientRows &quotient) {
   Place at{Axis::Query, Axis::Head, problem.heads()};
-  Source a = draft.read(op.getQueryFeatures(), at), all = rowsIn(draft, y.all), others = shares ? rowsIn(draft, y.ofOthers) : nullptr, g, w;
+  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
+  Source a = draft.read(op.getQueryFeatures(), at), all = joined(rowsIn(draft, y.all, widths)), others, g, w;
+  if (shares)
+    others = joined(rowsIn(draft, y.ofOthers, widths));
   if (op.getGuard()) {
-    Source ofKeys = rowsIn(draft, z.all);
+    Source ofKeys = joined(rowsIn(draft, z.all, widths));
     g = term(terms::rowProducts(), {a, ofKeys});
-    auto divided = [&](Source x) { return term(terms::normalize(op.getGuardAttr()), {term(terms::blocks(), {std::move(x), g})}); };
-    all = divided(all);
+    auto divided = [&](const Tokens &sums) {
+      return joined(llvm::map_to_vector<2>(rowsIn(draft, sums, widths), [&](const Source &x) {
+        return term(terms::normalize(op.getGuardAttr()), {term(terms::blocks(), {x, g})});
+      }));
+    };
+    all = divided(y.all);
     w = term(terms::denominatorGradient(op.getGuardAttr()), {term(terms::rowProducts(), {a, all}), g});
     all = term(terms::plusWeighed(), {all, ofKeys, w});
     if (shares)
-      others = term(terms::plusWeighed(), {divided(others), rowsIn(draft, z.ofOthers), w});
+      others = term(terms::plusWeighed(), {divided(y.ofOthers), joined(rowsIn(draft, z.ofOthers, widths)), w});
   }
-  draft.defineResults(op, {blocksOf(all, 1), Tiles(), Tiles(), Tiles()});
+  draft.defineResults(op, {blocksOf(all, widths.size()), Tiles(), Tiles(), Tiles()});
   KernelRegion region = blocksOfRows(draft, "rows");
   for (const WrittenValue &each : outputs)
     llvm::append_range(region.outputs, everyRowOf(draft, each, at));
@@ -191,19 +206,25 @@ KernelRegion SlicedGradient::values(RegionDraft &draft, const QuotientRows &quot
 KernelRegion SlicedGradient::keyShares(RegionDraft &draft, const Sums &cotangents, Value written) {
   Place at{Axis::Query, Axis::Head, problem.heads()};
   KernelRegion region = blocksOfRows(draft, "key_shares");
+  SmallVector<int64_t, 2> widths = featureWidths(op.getKeyFeatures());
   // b̄ of a key that does not exist is 0, whatever that key holds.
-  auto featuresBeside = [&](const Source &cotangent) {
-    return term(terms::unlessZeroRows(), {draft.read(op.getKeyFeatures(), at), cotangent});
+  auto existing = [&](ArrayRef<Source> blocks, ArrayRef<Source> cotangents) {
+    return llvm::map_to_vector(llvm::zip_equal(blocks, cotangents), [](auto pair) {
+      return term(terms::unlessZeroRows(), {std::get<0>(pair), std::get<1>(pair)});
+    });
   };
   if (shares) {
-    Source others = rowsIn(draft, cotangents.ofOthers), b = featuresBeside(others);
-    if (op.getWrite())
-      b = term(terms::unlessZeroRows(), {term(terms::times(), {b, gateAt(op.getWrite(), draft, at)}), others});
-    region.outputs.push_back(storedRows(sharesOf(b, others), Axis::Query, shares.ofKeys));
+    Blocks others = rowsIn(draft, cotangents.ofOthers, widths), b = existing(draft.blocks(op.getKeyFeatures(), at), others);
+    if (op.getWrite()) {
+      for (Source &block : b)
+        block = term(terms::times(), {block, gateAt(op.getWrite(), draft, at)});
+      b = existing(b, others);
+    }
+    region.outputs.push_back(storedRows(sharesOf(joined(b), joined(others)), Axis::Query, shares.ofKeys));
   }
   if (written) {
-    Source all = rowsIn(draft, cotangents.all);
-    region.outputs.push_back(storedRows(term(terms::rowProducts(), {featuresBeside(all), all}), Axis::Query, written));
+    Blocks all = rowsIn(draft, cotangents.all, widths);
+    region.outputs.push_back(storedRows(term(terms::rowProducts(), {joined(existing(draft.blocks(op.getKeyFeatures(), at), all)), joined(all)}), Axis::Query, written));
   }
   return region;
 }
