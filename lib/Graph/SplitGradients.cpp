@@ -11,7 +11,6 @@
 
 #include "attune/Attn/Attn.h"
 #include "attune/Attn/Execution.h"
-#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Packed.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/Passes.h"
@@ -85,23 +84,17 @@ static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::Devic
   return columns > columnsOfWarp ? schedule.withWarps(warps, 2) : schedule;
 }
 
-/// Whether states may be multiplied some columns at a time. Features in units of their own, which have no slices, are what keeps them in range.
-static bool mayHaveSlices(func::FuncOp function) {
-  return llvm::none_of(function.getOps<attn::KeyMaximumOp>(), [](attn::KeyMaximumOp op) { return attn::isOfFeatures(op.getResult()); });
-}
-
 /// What warps hand to those beside them takes shared memory, and so do rows of hundreds of columns, of which kernels of gradients hold up to four tiles,
 /// and wide states. The schedules that are tried, the usual one first, then slices of columns, then tiles of fewer rows: with all warps, and at last,
 /// as tokens that rotate need it, with those that have all columns of their rows.
-static SmallVector<tile::ScheduleAttr> schedulesToTry(func::FuncOp function, tile::ScheduleAttr usual, tile::ScheduleAttr plain) {
+static SmallVector<tile::ScheduleAttr> schedulesToTry(tile::ScheduleAttr usual, tile::ScheduleAttr plain) {
   constexpr int64_t rowsOfWarp = 16, slices[] = {64, 32, 16};
   SmallVector<tile::ScheduleAttr> tried{usual}, ofOneColumn;
   if (usual.getQueryTile() == plain.getQueryTile())
     tried.push_back(plain);
   auto add = [&](SmallVectorImpl<tile::ScheduleAttr> &to, tile::ScheduleAttr schedule) {
-    if (mayHaveSlices(function))
-      for (int64_t columns : slices)
-        to.push_back(schedule.withSlices(columns, columns));
+    for (int64_t columns : slices)
+      to.push_back(schedule.withSlices(columns, columns));
   };
   add(tried, usual);
   for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)
@@ -153,7 +146,7 @@ bool graph::splitGradients(func::FuncOp function, const cost::DeviceDescription 
   tile::ScheduleAttr plain = kernel::defaultSchedule(device.kind, kernel::storageOf(function)), usual = given ? given : usualSchedule(function, device);
   auto fits = [&](tile::ScheduleAttr schedule) { return device.kind != tile::TargetKind::GPU || kernelsFit(function, schedule, device.target); };
   if (!given && usual != plain) {
-    SmallVector<tile::ScheduleAttr> tried = schedulesToTry(function, usual, plain);
+    SmallVector<tile::ScheduleAttr> tried = schedulesToTry(usual, plain);
     auto *found = llvm::find_if(tried, fits);
     usual = found == tried.end() ? plain : *found; // whose error names what there is
   }

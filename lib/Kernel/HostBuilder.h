@@ -45,8 +45,8 @@ public:
   /// memories of the host function.
   HostBuilder(BuildSite &site, mlir::func::FuncOp function, const mlir::IRMapping &memories, const PreparedTensors &prepared,
               std::string name, tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
-      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule), regions(regions),
-        featureGroups(function, schedule), packed(attn::isPacked(function)), ofGradients(attn::isBackward(function)) {}
+      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(scheduleOf(function, schedule)), stateColumns(schedule.getFeatureTile()), regions(regions),
+        featureGroups(function, this->schedule), packed(attn::isPacked(function)), ofGradients(attn::isBackward(function)) {}
 
   /// Computes all its results; an error at the op that no kernel computes.
   mlir::LogicalResult build(mlir::func::FuncOp function);
@@ -80,6 +80,8 @@ public:
 
   /// The schedule of what may have slices of features and values. Others have whole rows (`startProblem`).
   tile::ScheduleAttr slices() const { return schedule; }
+  /// So many columns of a row are multiplied with a state at a time; 0: all.
+  int64_t columnsOfStates() const { return stateColumns; }
   /// Σ_part of the sums over keys that a region of keys has made, where a region reads them; none of other values.
   std::optional<Tiles> sumOfParts(mlir::Value value, const RegionDraft &draft, const Place &at) const;
   bool isInParts(mlir::Value value) const { return ofParts.contains(value); }
@@ -329,6 +331,8 @@ private:
   static bool isReadWhole(mlir::Value tokens);
   /// Has features stored of which readers have slices.
   void storeFeatures(mlir::func::FuncOp function);
+  /// Features of gradients in units of their own, which keep them in range, have no slices.
+  static tile::ScheduleAttr scheduleOf(mlir::func::FuncOp function, tile::ScheduleAttr schedule);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
   mlir::Value weightOf(attn::CompressOp op) const;
@@ -343,6 +347,7 @@ private:
   const PreparedTensors &prepared;
   std::string name;
   tile::ScheduleAttr schedule;
+  int64_t stateColumns;
   llvm::raw_ostream *regions;
   FeatureGroups featureGroups;
   bool packed; ///< sequences lie end to end

@@ -15,6 +15,8 @@
 
 #include "Regions/Regions.h"
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Exponents.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
@@ -53,6 +55,11 @@ static bool readsSlices(Operation *op) {
   if (auto state = dyn_cast<attn::StateOp>(op))
     return llvm::all_of(state->getUsers(), [](Operation *user) { return isa<attn::ReadoutOp>(user) && readsSlices(user); });
   return isa<attn::ContractOp>(op);
+}
+
+tile::ScheduleAttr HostBuilder::scheduleOf(func::FuncOp function, tile::ScheduleAttr schedule) {
+  bool hasUnits = llvm::any_of(function.getOps<attn::KeyMaximumOp>(), [](attn::KeyMaximumOp op) { return attn::isOfFeatures(op.getResult()); });
+  return attn::isBackward(function) && hasUnits && schedule.isSliced() ? tile::scheduleOfRows(schedule) : schedule;
 }
 
 /// Whether slices of features have a kernel (SlicedFeaturesRegion.cpp).

@@ -409,12 +409,12 @@ static Tiles buildRowMaximum(OpResult result, RegionDraft &draft, const Place &a
   return {largest};
 }
 
-bool kernel::timesStateInSlices(attn::ContractOp op, const HostBuilder &host) { return host.slices().isSliced() && timesState(op) && !host.groups().inUnits(op); }
+bool kernel::timesStateInSlices(attn::ContractOp op, const HostBuilder &host) { return host.columnsOfStates() > 0 && timesState(op) && !host.groups().inUnits(op); }
 
 /// a S, or a Sᵀ, of which a program holds some columns of a, and what they meet of S, at a time: a wide S fills a GPU's shared memory. Features and
 /// values of those rows are in memory.
 static Tiles timesSlices(attn::ContractOp op, RegionDraft &draft, const Place &at, bool sumsFeatures, ArrayRef<int64_t> widths) {
-  int64_t count = cast<RankedTensorType>(op.getLhs().getType()).getDimSize(3), width = draft.host.slices().getFeatureTile();
+  int64_t count = cast<RankedTensorType>(op.getLhs().getType()).getDimSize(3), width = draft.host.columnsOfStates();
   Dimension slice{Axis::Feature, 1, 0, 1, width};
   Place some = at;
   some.slice = Axis::Feature, some.sliceWidth = width;

@@ -221,7 +221,7 @@ LogicalResult HostBuilder::prepare(ArrayRef<WrittenValue> outputs, OpSet &reads,
     if (arePairs(output.value))
       return op->emitError() << "expected sums of weights as results, but got the weights of pairs (they are in no memory)";
     // For what reads slices rows of features are stored with 0 where they do not exist.
-    if (auto map = dyn_cast<attn::MapOp>(op); map && !schedule.isSliced() && failed(checkLengths(map, map.getResult(), Side::Rows)))
+    if (auto map = dyn_cast<attn::MapOp>(op); map && stateColumns == 0 && failed(checkLengths(map, map.getResult(), Side::Rows)))
       return failure();
     // Tokens may be results, too, but mechanisms that no rule knows are not to be read as such.
     bool tokens = !ruleOf(op) && rowsBehind(output.value) == output.value;
