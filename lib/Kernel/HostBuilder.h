@@ -80,6 +80,7 @@ public:
 
   /// The schedule of what may have slices of features and values. Others have whole rows (`startProblem`).
   tile::ScheduleAttr slices() const { return schedule; }
+  bool makesGradients() const { return ofGradients; }
   /// So many columns of a row are multiplied with a state at a time; 0: all.
   int64_t columnsOfStates() const { return stateColumns; }
   /// Σ_part of the sums over keys that a region of keys has made, where a region reads them; none of other values.

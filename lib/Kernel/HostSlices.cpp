@@ -62,16 +62,10 @@ tile::ScheduleAttr HostBuilder::scheduleOf(func::FuncOp function, tile::Schedule
   return attn::isBackward(function) && hasUnits && schedule.isSliced() ? tile::scheduleOfRows(schedule) : schedule;
 }
 
-/// Whether slices of features have a kernel (SlicedFeaturesRegion.cpp).
-static bool hasSlices(attn::FeatureMapAttr map) {
-  using enum attn::FeatureKind;
-  return map.getFeatureCount() > 0 || llvm::is_contained({Elu1, Relu, Cosformer, Focused}, map.getKind());
-}
-
 void HostBuilder::storeFeatures(func::FuncOp function) {
-  if (!schedule.isSliced())
+  if (!schedule.isSliced() || ofGradients) // which bring them to memory as whole rows
     return;
   for (auto map : function.getOps<attn::MapOp>())
-    if (llvm::all_of(map->getUsers(), readsSlices) && hasSlices(map.getFeatureMap()))
+    if (llvm::all_of(map->getUsers(), readsSlices) && map.getFeatureMap().getKind() != attn::FeatureKind::Identity)
       attn::decide(map, [](attn::Execution &execution) { execution.values = attn::Values::Materialized; });
 }

@@ -65,7 +65,7 @@ struct Existing : Term {
     TileBuilder &tiles = site.tiles();
     bool logarithms = operands[0]->gives() == Representation::Log; // mantissas are behind them
     for (Value &tile : MutableArrayRef(x).take_front(logarithms ? 1 : x.size()))
-      tile = tiles.mask(tile, zeroOf(operands[0]->gives()), tiles.sub(rows.limit, rows.first), Value(), Value());
+      tile = tiles.mask(tiles.cast(tile, tiles.builder.getF32Type()), zeroOf(operands[0]->gives()), tiles.sub(rows.limit, rows.first), Value(), Value());
     return x;
   }
 

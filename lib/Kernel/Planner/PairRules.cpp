@@ -411,26 +411,21 @@ static Tiles buildRowMaximum(OpResult result, RegionDraft &draft, const Place &a
 
 bool kernel::timesStateInSlices(attn::ContractOp op, const HostBuilder &host) { return host.columnsOfStates() > 0 && timesState(op) && !host.groups().inUnits(op); }
 
-/// a S, or a Sᵀ, of which a program holds some columns of a, and what they meet of S, at a time: a wide S fills a GPU's shared memory. Features and
-/// values of those rows are in memory.
+/// a S, or a Sᵀ, of which a program holds some columns of a, and what they meet of S, at a time: a wide S fills a GPU's shared memory. a is in memory.
 static Tiles timesSlices(attn::ContractOp op, RegionDraft &draft, const Place &at, bool sumsFeatures, ArrayRef<int64_t> widths) {
-  int64_t count = cast<RankedTensorType>(op.getLhs().getType()).getDimSize(3), width = draft.host.columnsOfStates();
-  Dimension slice{Axis::Feature, 1, 0, 1, width};
-  Place some = at;
-  some.slice = Axis::Feature, some.sliceWidth = width;
-  Source a = draft.read(op.getLhs(), some);
+  int64_t width = draft.host.columnsOfStates();
+  const kernel::Tokens &rows = *draft.host.placeOf(op.getLhs());
   Value memory = draft.host.memoryOf(op.getRhs());
   ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
-  auto times = [&](const Dimension &features, const Dimension &values, int64_t columns) {
+  auto times = [&](int64_t count, const Dimension &features, const Dimension &values, int64_t columns) {
+    Source a = draft.plan.tokens(rows, at.tokens, at.head, at.heads, Dimension{Axis::Feature, 1, 0, 1, width});
     Source s = fusion::memory(memory, {entryOf(Axis::Batch), Dimension{at.head, at.heads / shape[1]}, features, values});
     return stream(draft.plan.over(Axis::Feature, count, width), {terms::contract(at.tokens, columns, /*wide=*/true, /*transposed=*/!sumsFeatures), {a, s}});
   };
+  Dimension slice{Axis::Feature, 1, 0, 1, width};
   if (sumsFeatures)
-    return {times(slice, columnsOf(shape[3]), shape[3])};
-  SmallVector<Source> blocks;
-  for (const Dimension &features : blockColumns(widths))
-    blocks.push_back(times(features, slice, features.count));
-  return tilesOfBlocks(blocks);
+    return {times(shape[2], slice, columnsOf(shape[3]), shape[3])};
+  return tilesOfBlocks(llvm::map_to_vector(blockColumns(widths), [&](const Dimension &features) { return times(shape[3], features, slice, features.count); }));
 }
 
 static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at) {

@@ -38,8 +38,6 @@ Tiles RegionDraft::make(Value value, const Place &at) {
     return *sum;
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (const kernel::Tokens *tokens = host.placeOf(value); tokens) {
-    if (at.sliceWidth)
-      return {plan.tokens(*tokens, at.tokens, at.head, at.heads, Dimension{*at.slice, 1, 0, 1, at.sliceWidth})};
     if (at.slice) {
       Dimension columns = at.slice == Axis::Value ? plan.valueColumns() : plan.featureColumns(tokens->width);
       return {plan.tokens(*tokens, at.tokens, at.head, at.heads, columns)};

@@ -72,6 +72,8 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
 static bool readsSlices(Operation *reader, const HostBuilder &host) {
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(reader))
     return isInSlices(gradient, host);
+  if (isa<attn::StateOp>(reader))
+    return host.makesGradients() && host.slices().isSliced();
   auto contract = dyn_cast<attn::ContractOp>(reader);
   return contract && (timesStateInSlices(contract, host) || (makesState(contract) && host.slices().isSliced()));
 }

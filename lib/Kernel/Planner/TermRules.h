@@ -27,7 +27,6 @@ struct Place {
   fusion::Axis tokens, head;
   int64_t heads;
   std::optional<fusion::Axis> slice = std::nullopt; ///< columns of that axis, where tiles have slices; none: all
-  int64_t sliceWidth = 0;                           ///< of tokens in memory, though tiles have whole rows; 0: as tiles have them
 };
 
 /// The tiles that stand for a value: some of those of a source.
