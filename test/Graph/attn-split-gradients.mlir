@@ -61,3 +61,23 @@ func.func @sums(%b: tensor<1x4x4096x128xf32>, %v: tensor<1x4x4096x128xf32>) -> t
   %s, %z = attn.state %b, %v : tensor<1x4x4096x128xf32>, tensor<1x4x4096x128xf32> -> tensor<1x4x128x128xf32>, tensor<1x4x128xf32>
   return %s : tensor<1x4x128x128xf32>
 }
+
+// Rows of more than 128 columns begin with 32 of them, of which four warps share the columns; a state that no block holds is multiplied with 64 of them at a time.
+// CHECK-LABEL: func.func @rows(
+// CHECK-NOT:     tile.schedule
+// GPU-LABEL:   func.func @rows(
+// GPU-SAME:        query_tile = 32, key_tile = 32, piece = {{[0-9]+}}, operand = f32, warps = 8, stages = 2, warp_columns = 4>}
+func.func @rows(%a: tensor<1x4x4096x256xf32>, %b: tensor<1x4x4096x256xf32>) -> tensor<1x4x4096xf32> {
+  %p = attn.contract %a [batch, head, query, feature], %b [batch, head, query, feature] -> [batch, head, query] : tensor<1x4x4096x256xf32>, tensor<1x4x4096x256xf32> -> tensor<1x4x4096xf32>
+  return %p : tensor<1x4x4096xf32>
+}
+// CHECK-LABEL: func.func @state(
+// GPU-LABEL:   func.func @state(
+// GPU-SAME:        warps = 8, stages = 2, warp_columns = 4, feature_tile = 64, value_tile = 64>}
+func.func @state(%a: tensor<1x4x4096x256xf32>, %c: tensor<1x4x4096x256xf32>, %v: tensor<1x4x4096x256xf32>) -> tensor<1x4x4096x256xf32> attributes {attn.backward} {
+  %s = attn.contract %a [batch, head, query, feature], %c [batch, head, query, value] -> [batch, head, feature, value]
+      : tensor<1x4x4096x256xf32>, tensor<1x4x4096x256xf32> -> tensor<1x4x256x256xf32>
+  %y = attn.contract %v [batch, head, key, value], %s [batch, head, feature, value] -> [batch, head, key, feature]
+      : tensor<1x4x4096x256xf32>, tensor<1x4x256x256xf32> -> tensor<1x4x4096x256xf32>
+  return %y : tensor<1x4x4096x256xf32>
+}

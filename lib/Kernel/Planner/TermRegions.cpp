@@ -72,7 +72,7 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
 static bool readsSlices(Operation *reader, const HostBuilder &host) {
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(reader))
     return isInSlices(gradient, host);
-  if (isa<attn::StateOp>(reader))
+  if (isa<attn::StateOp, attn::ReadoutOp>(reader))
     return host.makesGradients() && host.slices().isSliced();
   auto contract = dyn_cast<attn::ContractOp>(reader);
   return contract && (timesStateInSlices(contract, host) || (makesState(contract) && host.slices().isSliced()));
@@ -438,8 +438,8 @@ LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction,
     for (const WrittenValue &output : outputs)
       if (shapeOf(output.value).size() == 4)
         problem.value.width = std::max(problem.value.width, shapeOf(output.value)[3]);
-    if (readout && problem.value.width == 0) // numbers of rows alone
-      problem.value.width = shapeOf(readout.getNumerator())[3];
+    if (readout && problem.value.width == 0) // numbers of rows alone, which any slice of values gives
+      problem.value.width = schedule.isSliced() ? schedule.getValueTile() : shapeOf(readout.getNumerator())[3];
   }
   RegionDraft draft(*this, problem, seen.keys ? RegionPlanner::OfAll : RegionPlanner::OfQueries, std::move(reads));
   Place at{Axis::Query, Axis::Head, problem.heads()};
