@@ -126,15 +126,20 @@ SmallVector<Value> Sketches::throughPairs(bool inUnits) {
   // A unit takes any scale along: with this one products of drawn rows are about 1, and so are their powers, whatever the scale of the spec is.
   double steady = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(shapeOf(query)[3], 1)));
   bool exact = static_cast<bool>(op.getLocalExact()), ofSketches = inUnits && !exact;
-  Value columns = sketch(key, one);
+  Value columns;
   if (inUnits && exact) { // weights are those of products: so are the units, and sketches of rows in them are in units
     constexpr double steep = 16; // from this degree on powers of ordinary products are far from the largest, and sketches from both
     double least = leastUnit(op.getDenominatorAttr(), degree, given);
-    query = degree < steep ? buildInUnits(builder, loc, query, key, sight, least)
-                           : buildDivided(builder, loc, query, unitOfWeights(columns, sight), least);
+    if (degree < steep) {
+      query = buildInUnits(builder, loc, query, key, sight, least);
+    } else {
+      columns = sketch(key, one);
+      query = buildDivided(builder, loc, query, unitOfWeights(columns, sight), least);
+    }
     scale = least == 0 ? one : scale;
   }
   Value rows = sketch(query, ofSketches ? builder.getF64FloatAttr(steady) : scale);
+  columns = columns ? columns : sketch(key, one);
   if (ofSketches) {
     double ofRoots = std::pow(given / steady, degree / 2), least = leastUnit(op.getDenominatorAttr(), 2, ofRoots);
     rows = buildInUnits(builder, loc, rows, columns, sight, least);

@@ -100,8 +100,8 @@ LogicalResult RowSumOp::verify() {
 }
 
 LogicalResult RowMaximumOp::verify() {
-  if (!llvm::isPowerOf2_64(getRoot())) // A110
-    return emitOpError() << "expected a power of two as `root`, such as 8, but got " << static_cast<int64_t>(getRoot());
+  if (auto root = static_cast<int64_t>(getRoot()); root < 1 || !llvm::isPowerOf2_64(root)) // A110
+    return emitOpError() << "expected a power of two as `root`, such as 8, but got " << root;
   return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
 }
 
