@@ -55,6 +55,22 @@ TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
   EXPECT_EQ(rowsOnCpu(1), 16); // slower, but it runs
 }
 
+TEST_F(ChooseSchedule, CpuTilesOfLongWideBf16HaveMoreRows) {
+  auto rows = [&](int64_t width, int64_t keys, mlir::Type storage) {
+    AttentionShape shape = wide(Form::Online, width);
+    shape.queries = 4096, shape.keys = keys;
+    tile::ScheduleAttr schedule = llvm::cantFail(chooseSchedule(shape, storage, madeUpDevice(tile::TargetKind::CPU)));
+    EXPECT_EQ(schedule.getQueryTile(), schedule.getKeyTile());
+    return schedule.getQueryTile();
+  };
+  mlir::Type bf16 = mlir::BFloat16Type::get(&context);
+  EXPECT_EQ(rows(128, 4096, bf16), 128);
+  EXPECT_EQ(rows(128, 4096, mlir::Float32Type::get(&context)), 64);
+  EXPECT_EQ(rows(127, 4096, bf16), 64);
+  EXPECT_EQ(rows(128, 2047, bf16), 64);
+  EXPECT_EQ(rows(128, mlir::ShapedType::kDynamic, bf16), 64);
+}
+
 TEST_F(ChooseSchedule, CpuOperandsAreThoseThatMultiply) {
   auto operand = [&](mlir::Type storage) {
     auto schedule = chooseSchedule(wide(Form::State, 64), storage, madeUpDevice(tile::TargetKind::CPU));
