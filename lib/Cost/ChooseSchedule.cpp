@@ -60,7 +60,7 @@ static double operandBytes(llvm::ArrayRef<AttentionShape> shapes, int64_t rows) 
 /// 1.01 without AMX; of 64 channels .96 and 1.00 to 1.03 (n = 4,096, one thread of a Granite Rapids). Of 1,024 keys, half of them seen, they took 1.06.
 static int64_t mostRows(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage) {
   constexpr int64_t usual = 64, wide = 128, manyKeys = 2048;
-  auto isLong = [](int64_t count) { return count >= manyKeys; }; // short ones would be rows that do not exist, so open ones are not
+  auto isLong = [](int64_t count) { return count >= manyKeys; }; // of open lengths short ones would be mostly rows that do not exist
   bool gains = storage.isBF16() && !shapes.empty() && llvm::all_of(shapes, [&](const AttentionShape &shape) {
     bool isExact = shape.family == Family::Softmax && !shape.window && !shape.grouped && std::min(shape.width, shape.valueWidth) >= wide;
     return isExact && isLong(shape.queries) && isLong(shape.keys);

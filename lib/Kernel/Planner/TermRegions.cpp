@@ -68,8 +68,8 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
   return success();
 }
 
-/// Whether an op reads its rows some columns at a time, which is from memory.
-static bool readsSlices(Operation *reader, const HostBuilder &host) {
+/// Whether an op of gradients reads its rows some columns at a time: from memory, where they are whole, whatever makes them.
+static bool readsStoredRows(Operation *reader, const HostBuilder &host) {
   if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(reader))
     return isInSlices(gradient, host);
   if (isa<attn::StateOp, attn::ReadoutOp>(reader))
@@ -121,7 +121,7 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
     reduction = *inParts ? nullptr : reduction;
   }
   bool isBehind = ruleOf(reader)->isEpilogue && isBehindSameStream(reader, reduction);
-  bool throughMemory = !rule || (reduction && !isBehind) || (shapeOf(value).size() == 4 && readsSlices(reader, *this));
+  bool throughMemory = !rule || (reduction && !isBehind) || (shapeOf(value).size() == 4 && readsStoredRows(reader, *this));
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
     return LogicalResult(read(value));
   if (throughMemory)
