@@ -47,6 +47,8 @@ func.func @causal(%q: tensor<1x2x64x48xf32> {attn.name = "q"}, %k: tensor<1x1x64
 // CHECK-LABEL: region @all_state grid(batch, head, value tile 16, feature tile 16)
 // CHECK:         load {{.*}}[batch, head, key : rows, feature : 16]
 // CHECK:         load c[batch, head, key : rows, value : 16]
+// CHECK:         output %[[S:.*]] to {{.*}}[batch, head, feature : 16, value : 16]
+// CHECK-NEXT:  }
 // CHECK-LABEL: region @all_tokens
 // CHECK:         stage feature step 16
 // CHECK:           load v[batch, head, query : rows, feature : 16]

@@ -306,8 +306,11 @@ StateMemory HostBuilder::allocateState(const KeySums &sums, const RegionDraft *s
     Value batch = host.dim(rowsOf(sums.features).memory, 0);
     bool inUnits = featureGroups.inUnits(sums.features.getDefiningOp());
     int64_t count = slices->channelsOf(sums.features);
-    result = StateMemory::allocate(site, {.units = inUnits}, batch, sums.heads(), {count}, sums.width());
-    workspaces[sums.matrix] = result.matrix, workspaces[sums.sum] = result.sum, units[sums.matrix] = result.unit;
+    bool hasSum = static_cast<bool>(sums.sum);
+    result = StateMemory::allocate(site, {.units = inUnits, .sums = hasSum}, batch, sums.heads(), {count}, sums.width());
+    workspaces[sums.matrix] = result.matrix, units[sums.matrix] = result.unit;
+    if (hasSum)
+      workspaces[sums.sum] = result.sum;
     result.featureTile = slices->plan.featureTile(count), result.valueTile = slices->plan.valueTile();
     return result;
   }
