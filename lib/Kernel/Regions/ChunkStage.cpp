@@ -107,11 +107,13 @@ Source ChunkStage::sumOfPiecesBehind(const StateMemory &spans, ArrayRef<Dimensio
 Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Representation as, const StateMemory &pieces, bool withSums) const {
   Source begin;
   if (sums.initialMatrix)
-    begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys(),
-                               sums.initialUnit, plan.isSliced() ? &draft : nullptr);
-  if (sums.initialUnit) {
+    begin = draft.host.stateOf(sums.initialMatrix, withSums || sums.initialUnit ? sums.initialSum : Value(), featureWidths(sums.features),
+                               keys(), sums.initialUnit, plan.isSliced() ? &draft : nullptr);
+  if (sums.initialUnit) { // z says which rows have a unit
     int64_t features = featureWidths(sums.features)[0];
     begin = term(as == Representation::Scaled ? terms::givenUnits(features) : terms::trueState(features), {begin});
+    if (!withSums)
+      begin = term(terms::select({0}), {begin});
   } else if (begin && as == Representation::Scaled) {
     begin = term(terms::unitsOfSums(featureWidths(sums.features)[0]), {begin});
   }
