@@ -143,6 +143,17 @@ static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
         sum = rounded(sum + a.elements[t * features + i] * state.elements[i * columns + j]);
       }
   };
+  /// v of row t, without what S has for it.
+  auto written = [&](int64_t t) {
+    std::vector<double> u(v.elements.begin() + t * columns, v.elements.begin() + (t + 1) * columns);
+    if (!op.getErase())
+      return u;
+    const TileValue &x = frame.tile(op.getErase());
+    for (int64_t i = 0; i < features; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        u[j] = rounded(u[j] - x.elements[t * features + i] * state.elements[i * columns + j]);
+    return u;
+  };
   bool fades = op.getDecay() && !op.decaysOnce();
   if (op.decaysOnce())
     fade(0);
@@ -152,10 +163,11 @@ static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
       fade(t);
     if (op.getExclusive())
       read(t);
+    std::vector<double> u = written(t);
     for (int64_t i = 0; i < features; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         double &sum = state.elements[i * columns + j];
-        sum = rounded(sum + b.elements[t * features + i] * v.elements[t * columns + j]);
+        sum = rounded(sum + b.elements[t * features + i] * u[j]);
       }
     if (!op.getExclusive())
       read(t);

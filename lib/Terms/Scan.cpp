@@ -10,7 +10,8 @@
 //
 //   o_i = Sᵀ x_i + Σ_{j ≤ i} ⟨x_i, y_j⟩ z_j          S' = S + Σ_j y_j z_jᵀ
 //
-// without the weights of a tile's pairs (tile.scan): each row is added to the state before the next one reads it. `reverse`: of the rows from them on.
+// without the weights of a tile's pairs (tile.scan): each row is added to the state before the next one reads it. `reverse`: of the rows from them on. Where
+// rows erase with r, what is added is y_j (z_j − Sᵀ r_j)ᵀ, of the state that row j finds.
 //
 // Where the state decays, by 2^(g_t) at row t, rows are taken as what is left of them at the tile's end, y_j 2^(d_j) with d_j the sum of g behind j, and
 // readers make up for it, x_i 2^(−d_i): the state then decays once, by all of g. Both are numbers of f32 unless something decays to less than 2^−60 over the
@@ -46,6 +47,8 @@ struct Scan : Term {
       flags.push_back("reverse");
     if (form.exclusive)
       flags.push_back("exclusive");
+    if (form.erases)
+      flags.push_back("erases");
     if (decays())
       flags.push_back(ofColumns() ? "columns decay" : "rows decay");
     if (!flags.empty())
@@ -61,6 +64,8 @@ struct Scan : Term {
     SmallVector<Value, 3> state = operands[3]->tiles(site), sums;
     if (form.accumulates)
       sums = operands[4]->tiles(site, f32);
+    if (form.erases)
+      rows.erase = operands[firstExponent() - 1]->tiles(site, f32)[0];
     for (Value z : rows.z)
       if (!form.accumulates)
         sums.push_back(tiles.constant(tiles.shape(z), 0));
@@ -73,7 +78,8 @@ struct Scan : Term {
 private:
   using Tiles = SmallVector<Value, 3>;
   struct Rows {
-    Tiles x, y, z; ///< [T, p] each, [T, p] each, [T, w] each
+    Tiles x, y, z;      ///< [T, p] each, [T, p] each, [T, w] each
+    Value erase = {};   ///< [T, p]; null: they erase nothing
   };
   /// Exponents.
   struct Decay {
@@ -82,7 +88,7 @@ private:
     Value own;  ///< as `rest`
   };
 
-  unsigned firstExponent() const { return form.accumulates ? 5 : 4; }
+  unsigned firstExponent() const { return 4 + form.accumulates + form.erases; }
   bool decays() const { return form.decay != terms::ScanForm::Decay::None; }
   bool ofColumns() const { return form.decay == terms::ScanForm::Decay::Columns; }
 
@@ -92,7 +98,7 @@ private:
       for (size_t i = 0; i < rows.x.size(); ++i) {
         Value &before = state[i * rows.z.size() + j];
         auto scan = tile::ScanOp::create(tiles.builder, tiles.loc, sums[j].getType(), before.getType(), rows.x[i], rows.y[i], z, before, sums[j], factors,
-                                         factors && ofColumns(), form.exclusive, form.reverse);
+                                         rows.erase, factors && ofColumns(), form.exclusive, form.reverse);
         sums[j] = scan.getResult(), before = scan.getNext();
       }
     llvm::append_range(sums, state);

@@ -23,13 +23,10 @@ func.func @decays(%q: tensor<1x2x1x16xf32>, %k: tensor<1x2x1x16xf32>, %v: tensor
 
 // CHECK-LABEL: region @erases_chunked
 // CHECK-NOT:     unit_inverse
-// CHECK:         %[[UNDER:.*]] = product({{.*}})
-// CHECK:         %[[U:.*]] = minus({{.*}}, %[[UNDER]])
-// CHECK:         = scan({{.*}}, %[[U]],
+// CHECK:         = scan({{.*}}) {erases}
 // TILES-LABEL: tile.kernel @erases_chunked
-// TILES:         tile.dot {{.*}} : tensor<1x16xf32>, tensor<16x16xf32> -> tensor<1x16xf32>
 // TILES-NOT:     tile.dot
-// TILES:         tile.scan
+// TILES:         tile.scan {{.*}} erase
 // TILES-NOT:     tile.dot
 // TILES:         tile.return
 func.func @erases(%q: tensor<1x2x1x16xf32>, %k: tensor<1x2x1x16xf32>, %v: tensor<1x2x1x16xf32>, %s: tensor<1x2x16x16xf32>, %b: tensor<1x2x1xf32>)

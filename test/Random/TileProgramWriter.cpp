@@ -275,13 +275,19 @@ void TileProgramWriter::scanOfAny(const TileName &tile) {
     if (ofColumns)
       flag("decay_columns");
   }
-  if (choices.once(2))
-    flag("exclusive");
-  if (choices.once(2))
-    flag("reverse");
+  std::string erase, eraseType;
+  if (choices.once(3)) {
+    TileName x = clamp(matrix(rows, features), 0.25);
+    erase = " erase " + x.name, eraseType = " erase " + x.type();
+  } else {
+    if (choices.once(2))
+      flag("exclusive");
+    if (choices.once(2))
+      flag("reverse");
+  }
   std::string both = fresh();
-  line(both + ":2 = tile.scan " + a.name + ", " + b.name + ", " + v.name + ", " + state.name + ", " + acc.name + decay + (flags.empty() ? "" : " " + flags + "}") +
-       " : " + a.type() + ", " + v.type() + ", " + state.type() + decayType);
+  line(both + ":2 = tile.scan " + a.name + ", " + b.name + ", " + v.name + ", " + state.name + ", " + acc.name + decay + erase + (flags.empty() ? "" : " " + flags + "}") +
+       " : " + a.type() + ", " + v.type() + ", " + state.type() + decayType + eraseType);
   // The state, and then what was read of it.
   for (TileName result : {TileName{both + "#1", features, columns}, TileName{both + "#0", rows, columns}}) {
     tiles.push_back(result);

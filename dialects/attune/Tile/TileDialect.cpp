@@ -63,6 +63,11 @@ static void printAction(AsmPrinter &printer, int64_t power) {
 static LogicalResult readFirstCarries(Operation *) { return success(); }
 /// To version 3, whose loops have a direction: `readProperties` asks the version.
 static LogicalResult readLoopsWithoutDirection(Operation *) { return success(); }
+/// To version 4, whose scans may erase: what is more than five operands was a decay.
+static LogicalResult readScansThatDecayOnly(Operation *root) {
+  root->walk([](ScanOp scan) { scan.getProperties().operandSegmentSizes = {1, 1, 1, 1, 1, static_cast<int32_t>(scan->getNumOperands()) - 5, 0}; });
+  return success();
+}
 
 void TileDialect::initialize() {
   addAttributes<
@@ -73,7 +78,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Tile/TileOps.cpp.inc"
       >();
-  static constexpr attune::BytecodeUpgrade upgrades[] = {readFirstCarries, readLoopsWithoutDirection};
+  static constexpr attune::BytecodeUpgrade upgrades[] = {readFirstCarries, readLoopsWithoutDirection, readScansThatDecayOnly};
   addInterface(std::make_unique<VersionedBytecode>(this, upgrades));
 }
 

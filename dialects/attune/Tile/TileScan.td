@@ -11,7 +11,7 @@
 include "attune/Tile/TileCost.td"
 include "attune/Tile/TileDialect.td"
 
-def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["v", "acc", "result"]>,
+def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AttrSizedOperandSegments, AllTypesMatch<["a", "b"]>, AllTypesMatch<["v", "acc", "result"]>,
                                             AllTypesMatch<["state", "next"]>,
                                             DeclareOpInterfaceMethods<Tile_CostInterface, ["getCount"]>]> {
   let summary = "Go through the rows of a tile with a state, which each row is added to and reads";
@@ -30,8 +30,12 @@ def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AllTypesMatch<["a", "b"]>, All
     `decay` is g, factors of the rows of S, one for each column of b; with `decay_columns` of the columns of S, one for each column of v. Of rank 1 it is one g
     for all rows, and S decays once, before the first one that goes through it.
 
-    Constraints: operands of f32 and rank 2, with rows of equal number: a, b [T, p], v, acc [T, w], S [p, w], g [T, p] or [T, w], or [p] or [w]; `decay_columns` only with
-    a decay. For CPUs: a state in the registers of a GPU's threads has no rows that go through it one after another.
+    `erase` is x: what row t adds is what it makes of S, as the delta rule has it,
+
+        S ← diag(g_t) S        S ← S + b_t (v_t − Sᵀ x_t)ᵀ        result_t = acc_t + a_tᵀ S
+
+    Constraints: operands of f32 and rank 2, with rows of equal number: a, b, x [T, p], v, acc [T, w], S [p, w], g [T, p] or [T, w], or [p] or [w]; `decay_columns` only with
+    a decay; neither `exclusive` nor `reverse` with x. For CPUs: a state in the registers of a GPU's threads has no rows that go through it one after another.
 
     ```mlir
     %out, %next = tile.scan %a, %b, %v, %state, %acc : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32>
@@ -44,12 +48,17 @@ def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AllTypesMatch<["a", "b"]>, All
     %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g {decay_columns, exclusive, reverse}
                 : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<16x32xf32>
     ```
+    ```mlir
+    %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
+                : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
+    ```
   }];
   let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, AnyRankedTensor:$v, AnyRankedTensor:$state, AnyRankedTensor:$acc,
-                       Optional<AnyRankedTensor>:$decay, UnitAttr:$decay_columns, UnitAttr:$exclusive, UnitAttr:$reverse);
+                       Optional<AnyRankedTensor>:$decay, Optional<AnyRankedTensor>:$erase, UnitAttr:$decay_columns, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$next);
-  let assemblyFormat = "$a `,` $b `,` $v `,` $state `,` $acc (`decay` $decay^)? attr-dict `:` type($a) `,` type($v) `,` type($state) (`decay` type($decay)^)?";
+  let assemblyFormat = "$a `,` $b `,` $v `,` $state `,` $acc (`decay` $decay^)? (`erase` $erase^)? attr-dict `:` type($a) `,` type($v) `,` type($state) (`decay` type($decay)^)? (`erase` type($erase)^)?";
   let hasVerifier = 1;
+  let useCustomPropertiesEncoding = 1;
   let extraClassDeclaration = [{
     /// Rows that go through the state, and the state's rows and columns.
     int64_t getRows();

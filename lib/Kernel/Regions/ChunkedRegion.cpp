@@ -21,7 +21,7 @@
 // On a GPU a program may have some columns of v and S only (`value_tile` of the schedule): each makes w and den for itself.
 //
 // Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum. A token alone is,
-// too, with what it writes in the place of v where it erases.
+// too, and the scan erases where it does.
 //
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
@@ -78,9 +78,17 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
   StateTiles tiles(blocks, divides);
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys), v = draft.read(sums.value, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  if (sums.erase)
-    v = ErasingKeys(sums, draft, keys).written(v, state);
-  Source scan = scanOf({}, {a, b, v, tiles.matrices(state)}, sums, draft, keys, terms::ScanForm::Decay::Rows);
+  SmallVector<Source> operands{a, b, v, tiles.matrices(state)};
+  terms::ScanForm form;
+  if (sums.erase) {
+    ErasingKeys erasing(sums, draft, keys);
+    form.erases = llvm::none_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); });
+    if (form.erases)
+      operands.push_back(erasing.erasedFeatures());
+    else
+      operands[2] = v = erasing.written(v, state); // which is stored
+  }
+  Source scan = scanOf(form, operands, sums, draft, keys, terms::ScanForm::Decay::Rows);
   Source result = tilesFrom(scan, 0, 1), running;
   if (divides) {
     running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums, draft, keys);

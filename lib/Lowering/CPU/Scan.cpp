@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Scan.h"
+#include "ScanBody.h"
 
 #include "KernelState.h"
 #include "MemoryAccess.h"
@@ -28,11 +28,12 @@ static int64_t blockVectors(const Isa &isa, const ScanShape &shape) {
 
 std::string ScanShape::name() const {
   std::string text = "scan_" + std::to_string(rows) + "x" + std::to_string(features) + "x" + std::to_string(columns);
-  for (int64_t step : steps)
+  for (int64_t step : ArrayRef(steps).drop_back(erases ? 0 : 1))
     text += "_" + (step < 0 ? "x" : std::to_string(step));
   text += accumulates ? "_add" : "";
   text += decay == Decay::Rows ? "_fades" : decay == Decay::Columns ? "_fadescolumns" : "";
   text += once ? "once" : "";
+  text += erases ? "_erases" : "";
   text += (exclusive ? "_before" : std::string()) + (reverse ? "_up" : "");
   for (const FetchShape &fetch : fetches)
     text += fetch.name();
@@ -40,12 +41,9 @@ std::string ScanShape::name() const {
 }
 
 namespace {
-/// Emits the body of a scan's function.
-struct ScanBody {
-  Emit &emit;
-  const ScanShape &shape;
-  std::array<Value, ScanShape::NumOperands> pointers, steps;
-  SmallVector<FetchPlace, 2> fetches = {};
+/// A scan whose rows add what they have.
+struct AddingScan : ScanBody {
+  explicit AddingScan(const ScanBody &operands) : ScanBody(operands) {}
 
   void run();
 
@@ -59,21 +57,11 @@ private:
   void block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first);
   Block step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first);
   void fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature);
-
-  Value place(ScanShape::Operand of, Value row, Value column) {
-    return emit.offset(pointers[of], emit.add(emit.mul(row, steps[of]), column), emit.getF32Type());
-  }
-  Value vectorAt(ScanShape::Operand of, Value row, Value column, int64_t vector) {
-    return emit.load(place(of, row, emit.add(column, vector * emit.lanes())), emit.floats());
-  }
-  Value numberAt(ScanShape::Operand of, Value row, Value column, int64_t number) {
-    return emit.splat(emit.load(place(of, row, emit.add(column, number)), emit.getF32Type()));
-  }
 };
 } // namespace
 
 /// S times the decay of row t, plus what is `added` unless that is empty.
-void ScanBody::fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature) {
+void AddingScan::fade(Block &state, ArrayRef<Value> added, Value t, Value column, int64_t vectors, Value feature) {
   SmallVector<Value, 4> ofColumns;
   if (shape.decay == ScanShape::Decay::Columns)
     for (int64_t j = 0; j < vectors; ++j)
@@ -89,7 +77,7 @@ void ScanBody::fade(Block &state, ArrayRef<Value> added, Value t, Value column, 
 }
 
 /// S behind row t, whose result is stored.
-ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first) {
+AddingScan::Block AddingScan::step(ArrayRef<Value> before, Value t, Value column, int64_t vectors, Value feature, int64_t rows, bool first) {
   Block state(before);
   SmallVector<Value, 4> v, sums;
   for (int64_t j = 0; j < vectors; ++j) {
@@ -132,7 +120,7 @@ ScanBody::Block ScanBody::step(ArrayRef<Value> before, Value t, Value column, in
   return state;
 }
 
-void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first) {
+void AddingScan::block(Value column, int64_t vectors, Value feature, int64_t rows, Value number, bool first) {
   Block carried;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t j = 0; j < vectors; ++j)
@@ -143,11 +131,8 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
   if (!fetches.empty() && !isShallow(shape.rows)) {
     fetch.emplace(emit, shape.fetches, fetches, number, shape.rows, pointers[ScanShape::Result]);
     llvm::append_range(carried, fetch->start());
-  } else if (!fetches.empty()) {
-    int64_t lines = linesOfBlock(shape.fetches, blockCount());
-    BlockFetch all(emit, shape.fetches, fetches, number, lines, pointers[ScanShape::Result]);
-    for (int64_t line = 0; line < lines; ++line)
-      (void)all.emitStep(emit, emit.constant(line), all.start());
+  } else {
+    fetchAll(number, blockCount());
   }
   int64_t count = rows * vectors;
   carried = emit.loop(emit.constant(0), emit.constant(shape.rows), 1, carried, [&](Value step, ValueRange before) {
@@ -162,7 +147,7 @@ void ScanBody::block(Value column, int64_t vectors, Value feature, int64_t rows,
       emit.store(carried[row * vectors + j], place(ScanShape::Next, emit.add(feature, row), emit.add(column, j * emit.lanes())));
 }
 
-void ScanBody::strip(Value column, int64_t vectors) {
+void AddingScan::strip(Value column, int64_t vectors) {
   int64_t height = this->height(), whole = shape.features / height, rest = shape.features % height;
   int64_t blocks = whole + (rest != 0);
   Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())), emit.constant(blocks));
@@ -174,11 +159,24 @@ void ScanBody::strip(Value column, int64_t vectors) {
     block(column, vectors, emit.constant(whole * height), rest, emit.add(before, whole), /*first=*/false);
 }
 
-void ScanBody::run() {
-  int64_t most = wide(), vectors = llvm::divideCeil(shape.columns, emit.lanes()), whole = vectors / most, width = most * emit.lanes();
-  emit.loop(emit.constant(0), emit.constant(whole * width), width, [&](Value column) { strip(column, most); });
-  if (vectors % most)
-    strip(emit.constant(whole * width), vectors % most);
+void AddingScan::run() {
+  strips(wide(), [&](Value column, int64_t vectors) { strip(column, vectors); });
+}
+
+void ScanBody::strips(int64_t vectors, llvm::function_ref<void(Value, int64_t)> strip) {
+  int64_t all = llvm::divideCeil(shape.columns, emit.lanes()), whole = all / vectors, width = vectors * emit.lanes();
+  emit.loop(emit.constant(0), emit.constant(whole * width), width, [&](Value column) { strip(column, vectors); });
+  if (all % vectors)
+    strip(emit.constant(whole * width), all % vectors);
+}
+
+void ScanBody::fetchAll(Value block, int64_t blocks) {
+  if (fetches.empty())
+    return;
+  int64_t lines = linesOfBlock(shape.fetches, blocks);
+  BlockFetch all(emit, shape.fetches, fetches, block, lines, pointers[ScanShape::Result]);
+  for (int64_t line = 0; line < lines; ++line)
+    (void)all.emitStep(emit, emit.constant(line), all.start());
 }
 
 /// The function for a shape, made at its first use.
@@ -194,7 +192,7 @@ static LLVM::LLVMFuncOp scanFunction(KernelState &state, const ScanShape &shape)
     arguments.append({pointer, i64, i64});
   LLVM::LLVMFuncOp op = emit.callee(state.module, name, arguments);
   Block &block = op.getBody().front();
-  ScanBody body{emit, shape, {}, {}};
+  ScanBody body(emit, shape);
   for (unsigned operand = 0; operand < ScanShape::NumOperands; ++operand) {
     body.pointers[operand] = block.getArgument(operand);
     int64_t known = shape.steps[operand];
@@ -202,7 +200,10 @@ static LLVM::LLVMFuncOp scanFunction(KernelState &state, const ScanShape &shape)
   }
   for (unsigned at = 2 * ScanShape::NumOperands; at < block.getNumArguments(); at += 3)
     body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
-  body.run();
+  if (shape.erases)
+    emitErasingScan(body);
+  else
+    AddingScan(body).run();
   LLVM::ReturnOp::create(emit, ValueRange());
   return op;
 }
@@ -213,13 +214,14 @@ void cpu::emitScan(KernelState &state, tile::ScanOp scan) {
   Buffer a = row(scan.getA()), b = row(scan.getB()), v = row(scan.getV()), before = row(scan.getState());
   bool accumulates = splatValue(scan.getAcc()) != 0.0;
   Buffer acc = accumulates ? row(scan.getAcc()) : Buffer(), decay = scan.getDecay() ? row(scan.getDecay()) : Buffer();
+  Buffer erase = scan.getErase() ? row(scan.getErase()) : a;
   Buffer next = state.destination(scan.getNext(), Order::Row), result = state.destination(scan.getResult(), Order::Row);
-  std::array<Buffer, ScanShape::NumOperands> buffers{a, b, v, decay.pointer ? decay : b, before, next, accumulates ? acc : result, result};
+  std::array<Buffer, ScanShape::NumOperands> buffers{a, b, v, decay.pointer ? decay : b, before, next, accumulates ? acc : result, result, erase};
   ScanShape shape{scan.getRows(), scan.getFeatures(), scan.getColumns(), {}, accumulates,
                   !scan.getDecay()        ? ScanShape::Decay::None
                   : scan.getDecayColumns() ? ScanShape::Decay::Columns
                                            : ScanShape::Decay::Rows,
-                  scan.decaysOnce(), scan.getExclusive(), scan.getReverse()};
+                  scan.decaysOnce(), static_cast<bool>(scan.getErase()), scan.getExclusive(), scan.getReverse()};
   SmallVector<Value> arguments;
   for (Buffer buffer : buffers)
     arguments.push_back(buffer.pointer);

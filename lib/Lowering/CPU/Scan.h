@@ -12,7 +12,7 @@
 //       for row t of the tile:  result_t += a_t S,  S += b_t v_tᵀ
 //
 // Every block goes through all rows, so that S is read and written once a tile. A row's result is added up over the blocks
-// where it lies.
+// where it lies. Rows that erase: ErasingScan.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LOWERING_CPU_SCAN_H
@@ -26,13 +26,13 @@ namespace attune::cpu {
 struct ScanShape {
   enum class Decay { None, Rows, Columns };
   int64_t rows, features, columns;
-  /// From row to row of a, b, v, the decay, S, what S is then, the accumulator and the result; negative: not known.
-  enum Operand { A, B, V, G, State, Next, Acc, Result, NumOperands };
+  /// From row to row of a, b, v, the decay, S, what S is then, the accumulator, the result and what erases; negative: not known.
+  enum Operand { A, B, V, G, State, Next, Acc, Result, X, NumOperands };
   std::array<int64_t, NumOperands> steps;
   bool accumulates; ///< the result begins as the accumulator, else as 0
   Decay decay;
   bool once;        ///< the state decays before the first row, not at each
-  bool exclusive, reverse;
+  bool erases, exclusive, reverse;
   SmallVector<FetchShape, 2> fetches = {};
 
   std::string name() const;

@@ -271,6 +271,17 @@ func.func @scan_up(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>, %v: tensor<16x3
   return
 }
 
+// CHECK-LABEL: func.func @scan_erases
+func.func @scan_erases(%a: tensor<1x64xf32>, %b: tensor<1x64xf32>, %x: tensor<1x64xf32>, %v: tensor<1x32xf32>, %state: tensor<64x32xf32>, %acc: tensor<1x32xf32>,
+                       %g: tensor<1x64xf32>) {
+  // CHECK: tile.scan {{.*}} decay %{{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
+  %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
+              : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
+  // CHECK: tile.scan {{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32>
+  %alone, %last = tile.scan %a, %b, %v, %next, %out erase %x : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32>
+  return
+}
+
 // CHECK-LABEL: tile.kernel @in_order
 // CHECK: tile.loop #tile.sequential %{{.*}} carries
 tile.kernel @in_order(%n: index) grid(batch) {

@@ -122,7 +122,7 @@ static OpCount countOf(const ExecutedOp &executed) {
   }
   if (auto scan = dyn_cast<tile::ScanOp>(op)) {
     double state = elementsOf(scan.getState()), rows = static_cast<double>(scan.getRows());
-    OpCount count = OpCount::of(Counted::MacsF32, 2 * rows * state); // into the state, and out of it
+    OpCount count = OpCount::of(Counted::MacsF32, (scan.getErase() ? 3 : 2) * rows * state); // into the state, and out of it
     if (scan.getDecay())
       count.add(OpCount::of(Counted::Elementwise, scan.decaysOnce() ? state : rows * state));
     return count;
