@@ -108,8 +108,7 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   int64_t fewestRows = gated ? 16 : 32, rows = schedule.getQueryTile() / 2;
   if (rows < fewestRows || !seconds || !llvm::all_of(shapes, isChunked))
     return schedule;
-  auto shorter = tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
-                                         schedule.getOperand(), schedule.getWarps(), schedule.getStages());
+  tile::ScheduleAttr shorter = schedule.withTiles(rows, rows);
   double shorterSeconds = seconds(shorter), longerSeconds = seconds(schedule);
   ATTUNE_DEBUG() << "chunks of " << rows << " rows take " << shorterSeconds << " s, of " << 2 * rows << " rows " << longerSeconds
                  << " s";
@@ -139,8 +138,7 @@ static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, t
     return s;
   auto rows = static_cast<int64_t>(llvm::PowerOf2Ceil(most));
   int64_t ofKeys = llvm::any_of(shapes, isChunked) ? rows : std::min(keys, s.getKeyTile());
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, ofKeys, s.getPiece(),
-                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), s.getParts());
+  return s.withTiles(rows, ofKeys);
 }
 
 //===----------------------------------------------------------------------===//

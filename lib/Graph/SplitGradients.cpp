@@ -68,11 +68,6 @@ static int64_t widest(func::FuncOp function) {
   return width;
 }
 
-static tile::ScheduleAttr withRows(tile::ScheduleAttr s, int64_t rows) {
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
-                                 s.getParts(), s.getFeatureTile(), s.getValueTile());
-}
-
 /// What is chosen without prices: threads of a GPU hold rows of up to 64 columns in registers; of wider ones two warps have a half each, and of more than
 /// 128 columns four have a quarter of half as many rows.
 static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::DeviceDescription &device) {
@@ -80,7 +75,7 @@ static tile::ScheduleAttr usualSchedule(func::FuncOp function, const cost::Devic
   tile::ScheduleAttr schedule = kernel::defaultSchedule(device.kind, kernel::storageOf(function));
   int64_t columns = device.kind == tile::TargetKind::GPU ? widest(function) : 0, warps = 2 * schedule.getWarps();
   if (columns > 2 * columnsOfWarp)
-    return withRows(schedule, schedule.getQueryTile() / 2).withWarps(warps, 4);
+    return schedule.withTiles(schedule.getQueryTile() / 2, schedule.getQueryTile() / 2).withWarps(warps, 4);
   return columns > columnsOfWarp ? schedule.withWarps(warps, 2) : schedule;
 }
 
@@ -99,7 +94,7 @@ static SmallVector<tile::ScheduleAttr> schedulesToTry(tile::ScheduleAttr usual, 
   add(tried, usual);
   for (int64_t rows = plain.getQueryTile() / 2; rows >= rowsOfWarp; rows /= 2)
     for (int64_t warps : {usual.getWarps(), rows / rowsOfWarp}) {
-      tile::ScheduleAttr fewer = withRows(plain, rows).withWarps(warps, warps * rowsOfWarp / rows);
+      tile::ScheduleAttr fewer = plain.withTiles(rows, rows).withWarps(warps, warps * rowsOfWarp / rows);
       SmallVectorImpl<tile::ScheduleAttr> &to = fewer.getWarpColumns() > 1 ? tried : ofOneColumn;
       to.push_back(fewer), add(to, fewer);
     }

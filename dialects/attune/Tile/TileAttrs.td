@@ -142,7 +142,8 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     ::attune::tile::WarpGrid getWarpGrid() const { return {getWarps() / getWarpColumns(), getWarpColumns()}; }
     /// Whether tiles have slices of features and of values.
     bool isSliced() const { return getFeatureTile() != 0; }
-    /// The same with so many parts; with slices of that many features and columns of values.
+    /// The same with tiles of so many queries and keys; with so many parts; with slices of that many features and columns of values.
+    ::attune::tile::ScheduleAttr withTiles(int64_t queries, int64_t keys) const;
     ::attune::tile::ScheduleAttr withParts(int64_t parts) const;
     /// The same with so many warps, of which so many share the columns of a row.
     ::attune::tile::ScheduleAttr withWarps(int64_t warps, int64_t columns) const;

@@ -59,6 +59,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+ScheduleAttr ScheduleAttr::withTiles(int64_t queries, int64_t keys) const {
+  return get(getContext(), getTarget(), queries, keys, getPiece(), getOperand(), getWarps(), getStages(), getWarpColumns(), getParts(), getFeatureTile(),
+             getValueTile());
+}
+
 ScheduleAttr ScheduleAttr::withWarps(int64_t warps, int64_t columns) const {
   return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), getPiece(), getOperand(), warps, getStages(), columns, getParts(),
              getFeatureTile(), getValueTile());

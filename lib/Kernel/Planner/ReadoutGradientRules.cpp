@@ -382,8 +382,7 @@ tile::ScheduleAttr kernel::scheduleOfChunks(tile::ScheduleAttr s, const KeySums 
     bool isTight = sums.erase || decaysChannels(sums.decay) || features * width > largeState;
     rows = isTight ? rowsOfWarp : 2 * rowsOfWarp, warps = std::max(features, width) > narrow ? 8 : 4, columns = warps * rowsOfWarp / rows;
   }
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), warps, s.getStages(), columns, s.getParts(),
-                                 s.getFeatureTile(), s.getValueTile());
+  return s.withTiles(rows, rows).withWarps(warps, columns);
 }
 
 /// Whether features are products of two entries of a sketch.
@@ -413,7 +412,7 @@ LogicalResult HostBuilder::writeReadoutGradient(const Problem &named, attn::Caus
   problem.wide = ofDecay || areSquares(op.getKeyFeatures());
   bool inUnits = groups().inUnits(op), rotates = llvm::any_of(reads, llvm::IsaPred<attn::RopeOp, attn::RopeGradientOp>);
   tile::ScheduleAttr usual = scheduleOfChunks(named.schedule, KeySums(op), rotates, !inUnits && scansRows(problem, KeySums(op), op.divides()));
-  problem.schedule = inUnits && op.getDecay() ? ChunkStage::ofOneRow(usual) : usual; // as forwards
+  problem.schedule = inUnits && op.getDecay() ? usual.withTiles(1, 1) : usual; // as forwards
   problem.lengths = memoryOf(KeySums(op).lengths);
   problem.split = attn::executionOf(op).split;
   DecayShares shares = ofDecay ? allocateShares(op) : DecayShares();

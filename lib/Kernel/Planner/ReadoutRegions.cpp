@@ -127,7 +127,7 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   if (inUnits && sums.decay) {
     if (problem.split || problem.grouped)
       return op.emitOpError() << "expected chunks one after another where exponents of features decay, but got " << op.getExecutionAttr();
-    problem.schedule = ChunkStage::ofOneRow(problem.schedule);
+    problem.schedule = problem.schedule.withTiles(1, 1);
   }
   bool isOfGradients = writesOnly(op, outputs);
   if (isOfGradients) // in the backward pass, whose chunks are those of gradients

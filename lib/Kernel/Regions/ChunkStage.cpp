@@ -120,11 +120,6 @@ Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, Re
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }
 
-tile::ScheduleAttr ChunkStage::ofOneRow(tile::ScheduleAttr s) {
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), 1, 1, s.getPiece(), s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(),
-                                 s.getParts(), s.getFeatureTile(), s.getValueTile());
-}
-
 void ChunkStage::fade(Stage &stage, Value decay, RegionDraft &draft, int64_t features) const {
   stage.left = std::make_shared<BoundSource>("left", Axis::Query, Representation::Scaled);
   stage.faded = term(terms::faded(/*ofCotangents=*/stage.reverse), {stage.left, decayOver(terms::DecaySpan::Whole, decay, draft, keys(), features)});

@@ -56,8 +56,6 @@ public:
   /// What the state begins with, as it is, or in units: that of the op, and what the pieces before the part leave; null: nothing.
   fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, fusion::Representation as, const StateMemory &pieces = {},
                              bool withSums = true) const;
-  /// A schedule of chunks of one row.
-  static tile::ScheduleAttr ofOneRow(tile::ScheduleAttr schedule);
   /// Lets chunks of one row begin with what their key leaves of a state in units, and those in reverse leave that to the ones before.
   void fade(fusion::Stage &stage, mlir::Value decay, RegionDraft &draft, int64_t features) const;
 

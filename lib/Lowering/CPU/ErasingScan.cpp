@@ -61,25 +61,12 @@ private:
   void row(Value t, ScanShape::Operand from, Value column, int64_t vectors);
   Vectors overRows(int64_t vectors, bool up, llvm::function_ref<void(Value feature, int64_t rows, MutableArrayRef<Value> sums)> block);
   Vectors ofColumns(ScanShape::Operand of, Value t, Value column, int64_t vectors);
-  /// Where the first rows of what is gone through next lie.
-  struct Next {
-    Value base, rowBytes;
-  };
-  std::optional<Next> nextOf(Value column);
-  void fetchRows(const Next &next, Value before, int64_t row);
-  void prefetch(Value base, Value bytes, bool intoFirst) {
-    LLVM::Prefetch::create(emit, emit.offset(base, bytes, emit.getI8Type()), /*rw=*/0, /*hint=*/intoFirst ? 3 : 2, /*cache=*/1);
-  }
-  void takeNextState();
-  void fetchNextState(Value block);
+  std::optional<Rows> nextOf(Value column);
+  void fetchRows(const Rows &next, Value before, int64_t row);
 
   /// Whether S decays by this at a row that finds it there.
   bool decays(ScanShape::Decay by, ScanShape::Operand from) const { return shape.decay == by && (!shape.once || from == ScanShape::State); }
   Value product(Value x, Value y) { return arith::MulFOp::create(emit, x, y); }
-
-  std::optional<Next> nextState; ///< of what is fetched
-  /// Where that goes into the first-level cache, which waits for few lines at a time: the one behind it, as far on, which the second-level cache has then.
-  Value afterNext;
 };
 } // namespace
 
@@ -118,49 +105,20 @@ ErasingScan::Vectors ErasingScan::ofColumns(ScanShape::Operand of, Value t, Valu
 }
 
 /// The strip behind this one; behind the last one the first strip of the state that is fetched, if any.
-std::optional<ErasingScan::Next> ErasingScan::nextOf(Value column) {
+std::optional<ScanBody::Rows> ErasingScan::nextOf(Value column) {
   int64_t width = wide() * emit.lanes();
   if (isNear() || width >= shape.columns)
     return std::nullopt;
   Value behind = emit.add(column, width), rowBytes = emit.mul(steps[ScanShape::State], sizeof(float));
-  Next next{place(ScanShape::State, emit.constant(0), behind), rowBytes};
+  Rows next{place(ScanShape::State, emit.constant(0), behind), rowBytes};
   if (!nextState)
     return next;
   Value isLast = arith::CmpIOp::create(emit, arith::CmpIPredicate::uge, behind, emit.constant(shape.columns));
-  return Next{emit.select(isLast, nextState->base, next.base), emit.select(isLast, nextState->rowBytes, next.rowBytes)};
-}
-
-/// Takes S of the next program out of what is fetched. Past the end of the memory a prefetch does nothing.
-void ErasingScan::takeNextState() {
-  int64_t lines = shape.columns * int64_t(sizeof(float)) / cacheLineBytes;
-  for (unsigned i = 0; i < fetches.size(); ++i)
-    if (const FetchShape &fetch = shape.fetches[i]; fetch.rows == shape.features && fetch.lines == lines && !fetch.columns) {
-      nextState = Next{fetches[i].base, fetches[i].rowBytes};
-      if (fetch.near) {
-        auto address = [&](Value pointer) { return LLVM::PtrToIntOp::create(emit, emit.getI64Type(), pointer).getResult(); };
-        Value bytes = emit.sub(address(nextState->base), address(pointers[ScanShape::State]));
-        afterNext = emit.offset(nextState->base, bytes, emit.getI8Type());
-      }
-      shape.fetches.erase(shape.fetches.begin() + i), fetches.erase(fetches.begin() + i);
-      return;
-    }
-}
-
-/// The share of a block, of which each has two.
-void ErasingScan::fetchNextState(Value block) {
-  bool near = static_cast<bool>(afterNext);
-  int64_t lines = shape.columns * int64_t(sizeof(float)) / cacheLineBytes, each = llvm::divideCeil(shape.features * lines, 2 * blockCount());
-  for (int64_t i = 0; i < each; ++i) {
-    Value number = emit.add(emit.mul(block, each), i), row = arith::DivUIOp::create(emit, number, emit.constant(lines));
-    Value at = emit.add(emit.mul(row, nextState->rowBytes), emit.mul(arith::RemUIOp::create(emit, number, emit.constant(lines)), cacheLineBytes));
-    prefetch(nextState->base, at, near);
-    if (afterNext)
-      prefetch(afterNext, at, /*intoFirst=*/false);
-  }
+  return Rows{emit.select(isLast, nextState->base, next.base), emit.select(isLast, nextState->rowBytes, next.rowBytes)};
 }
 
 /// The share that a row of S has in it, `row` rows behind so many. What lies behind the last strip of all is fetched in vain.
-void ErasingScan::fetchRows(const Next &next, Value before, int64_t row) {
+void ErasingScan::fetchRows(const Rows &next, Value before, int64_t row) {
   int64_t all = nearRows() * linesOfStrip, each = llvm::divideCeil(all, shape.features);
   for (int64_t line = 0; line < each; ++line) {
     Value number = emit.add(emit.mul(emit.add(before, row), each), line);
@@ -179,8 +137,8 @@ void ErasingScan::row(Value t, ScanShape::Operand from, Value column, int64_t ve
   Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())), blocksOfStrip());
   Vectors erased = overRows(vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
     Value block = emit.add(before, arith::DivUIOp::create(emit, feature, emit.constant(height(vectors))));
-    if (isFirst && nextState)
-      fetchNextState(emit.mul(block, 2));
+    if (isFirst)
+      fetchNextState(emit.mul(block, 2), 2 * blockCount());
     for (int64_t row = 0; row < rows; ++row) {
       Value x = numberAt(ScanShape::X, t, feature, row);
       if (fades)
@@ -194,13 +152,13 @@ void ErasingScan::row(Value t, ScanShape::Operand from, Value column, int64_t ve
   Vectors u = ofColumns(ScanShape::V, t, column, vectors);
   for (auto [j, each] : llvm::enumerate(u))
     each = arith::SubFOp::create(emit, each, g.empty() ? erased[j] : product(erased[j], g[j]));
-  std::optional<Next> next = isFirst ? nextOf(column) : std::nullopt;
+  std::optional<Rows> next = isFirst ? nextOf(column) : std::nullopt;
   Vectors read = overRows(vectors, /*up=*/true, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
     Value block = emit.add(before, arith::DivUIOp::create(emit, feature, emit.constant(height(vectors))));
-    if (isFirst)
+    if (isFirst) {
       fetchAll(block, blockCount());
-    if (isFirst && nextState)
-      fetchNextState(emit.add(emit.mul(block, 2), 1));
+      fetchNextState(emit.add(emit.mul(block, 2), 1), 2 * blockCount());
+    }
     Value done = emit.sub(emit.constant(shape.features - rows), feature); // rows below
     for (int64_t row = 0; row < rows; ++row) {
       if (next)

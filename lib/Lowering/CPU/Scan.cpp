@@ -133,6 +133,7 @@ void AddingScan::block(Value column, int64_t vectors, Value feature, int64_t row
     llvm::append_range(carried, fetch->start());
   } else {
     fetchAll(number, blockCount());
+    fetchNextState(number, blockCount());
   }
   int64_t count = rows * vectors;
   carried = emit.loop(emit.constant(0), emit.constant(shape.rows), 1, carried, [&](Value step, ValueRange before) {
@@ -160,6 +161,8 @@ void AddingScan::strip(Value column, int64_t vectors) {
 }
 
 void AddingScan::run() {
+  if (isShallow(shape.rows))
+    takeNextState();
   strips(wide(), [&](Value column, int64_t vectors) { strip(column, vectors); });
 }
 
@@ -168,6 +171,37 @@ void ScanBody::strips(int64_t vectors, llvm::function_ref<void(Value, int64_t)> 
   emit.loop(emit.constant(0), emit.constant(whole * width), width, [&](Value column) { strip(column, vectors); });
   if (all % vectors)
     strip(emit.constant(whole * width), all % vectors);
+}
+
+void ScanBody::prefetch(Value base, Value bytes, bool intoFirst) {
+  LLVM::Prefetch::create(emit, emit.offset(base, bytes, emit.getI8Type()), /*rw=*/0, /*hint=*/intoFirst ? 3 : 2, /*cache=*/1);
+}
+
+void ScanBody::takeNextState() {
+  int64_t lines = shape.columns * int64_t(sizeof(float)) / cacheLineBytes;
+  auto isState = [&](const FetchShape &fetch) { return fetch.rows == shape.features && fetch.lines == lines && !fetch.columns; };
+  const auto *found = llvm::find_if(shape.fetches, isState);
+  if (found == shape.fetches.end())
+    return;
+  const auto *at = fetches.begin() + (found - shape.fetches.begin());
+  nextState = Rows{at->base, at->rowBytes};
+  if (found->near) {
+    auto address = [&](Value pointer) { return LLVM::PtrToIntOp::create(emit, emit.getI64Type(), pointer).getResult(); };
+    Value bytes = emit.sub(address(nextState->base), address(pointers[ScanShape::State]));
+    afterNext = emit.offset(nextState->base, bytes, emit.getI8Type());
+  }
+  fetches.erase(at), shape.fetches.erase(found);
+}
+
+void ScanBody::fetchNextState(Value block, int64_t blocks) {
+  int64_t lines = shape.columns * int64_t(sizeof(float)) / cacheLineBytes, each = nextState ? llvm::divideCeil(shape.features * lines, blocks) : 0;
+  for (int64_t i = 0; i < each; ++i) {
+    Value number = emit.add(emit.mul(block, each), i), row = arith::DivUIOp::create(emit, number, emit.constant(lines));
+    Value at = emit.add(emit.mul(row, nextState->rowBytes), emit.mul(arith::RemUIOp::create(emit, number, emit.constant(lines)), cacheLineBytes));
+    prefetch(nextState->base, at, static_cast<bool>(afterNext));
+    if (afterNext)
+      prefetch(afterNext, at, /*intoFirst=*/false);
+  }
 }
 
 void ScanBody::fetchAll(Value block, int64_t blocks) {

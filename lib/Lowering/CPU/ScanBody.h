@@ -27,13 +27,25 @@ struct ScanBody {
   }
   /// Emits `strip` for each strip of so many vectors of columns, and for what is left of them.
   void strips(int64_t vectors, llvm::function_ref<void(Value column, int64_t vectors)> strip);
-  /// Fetches all lines of one of so many blocks.
+  /// Rows of a tile in memory.
+  struct Rows {
+    Value base, rowBytes;
+  };
+  /// Takes S of the next program out of what is fetched, if it is there.
+  void takeNextState();
+  /// Fetches the share of one of so many blocks in that, and in the rest.
+  void fetchNextState(Value block, int64_t blocks);
   void fetchAll(Value block, int64_t blocks);
+  /// Into the first-level cache, or the second-level one. Past the end of a memory this does nothing.
+  void prefetch(Value base, Value bytes, bool intoFirst);
 
   Emit &emit;
   ScanShape shape;
   std::array<Value, ScanShape::NumOperands> pointers = {}, steps = {};
   SmallVector<FetchPlace, 2> fetches = {};
+  std::optional<Rows> nextState;
+  /// Where that goes into the first-level cache, which waits for few lines at a time: the one behind it, as far on, which the second-level cache has then.
+  Value afterNext;
 };
 
 /// Emits the body of a scan that erases.
