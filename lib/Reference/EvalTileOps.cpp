@@ -143,6 +143,7 @@ static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
         sum = rounded(sum + a.elements[t * features + i] * state.elements[i * columns + j]);
       }
   };
+  TileValue allWritten = v;
   /// v of row t, without what S has for it.
   auto written = [&](int64_t t) {
     std::vector<double> u(v.elements.begin() + t * columns, v.elements.begin() + (t + 1) * columns);
@@ -152,6 +153,7 @@ static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
     for (int64_t i = 0; i < features; ++i)
       for (int64_t j = 0; j < columns; ++j)
         u[j] = rounded(u[j] - x.elements[t * features + i] * state.elements[i * columns + j]);
+    std::copy(u.begin(), u.end(), allWritten.elements.begin() + t * columns);
     return u;
   };
   bool fades = op.getDecay() && !op.decaysOnce();
@@ -176,6 +178,8 @@ static LogicalResult evalScan(Frame &frame, tile::ScanOp op) {
   }
   frame.setTile(op.getResult(), std::move(result));
   frame.setTile(op.getNext(), std::move(state));
+  if (op.getWritten())
+    frame.setTile(op.getWritten(), std::move(allWritten));
   return success();
 }
 

@@ -92,16 +92,19 @@ private:
   bool decays() const { return form.decay != terms::ScanForm::Decay::None; }
   bool ofColumns() const { return form.decay == terms::ScanForm::Decay::Columns; }
 
-  /// The result of each z, and what each state is then. The factors are those of one decay, or of each row's.
+  /// The result of each z, and what each state is then, and of rows that erase what they have written. The factors are those of one decay, or of each row's.
   Tiles scanned(TileBuilder &tiles, const Rows &rows, Tiles sums, Tiles state, Value factors) const {
+    Value written;
     for (auto [j, z] : llvm::enumerate(rows.z))
       for (size_t i = 0; i < rows.x.size(); ++i) {
         Value &before = state[i * rows.z.size() + j];
-        auto scan = tile::ScanOp::create(tiles.builder, tiles.loc, sums[j].getType(), before.getType(), rows.x[i], rows.y[i], z, before, sums[j], factors,
+        auto scan = tile::ScanOp::create(tiles.builder, tiles.loc, sums[j].getType(), before.getType(), form.erases ? z.getType() : Type(), rows.x[i], rows.y[i], z, before, sums[j], factors,
                                          rows.erase, factors && ofColumns(), form.exclusive, form.reverse);
-        sums[j] = scan.getResult(), before = scan.getNext();
+        sums[j] = scan.getResult(), before = scan.getNext(), written = scan.getWritten();
       }
     llvm::append_range(sums, state);
+    if (written)
+      sums.push_back(written);
     return sums;
   }
 
@@ -111,10 +114,19 @@ private:
     for (size_t number = 0; number < state.size(); ++number) {
       ArrayRef<int64_t> shape = tiles.shape(state[number]);
       Value before = factors ? tiles.times(state[number], tiles.expand(factors, ofColumns() ? 0 : 1, shape)) : state[number];
-      Value y = rows.y[number / rows.z.size()], z = rows.z[number % rows.z.size()];
+      Value y = rows.y[number / rows.z.size()], z = form.erases ? next.back() : rows.z[number % rows.z.size()];
       next[sums.size() + number] = tiles.exactDot(y, z, before, /*transposeA=*/true);
     }
     return next;
+  }
+
+  /// What a branch takes and gives.
+  Tiles carriedOf(TileBuilder &tiles, const Rows &rows, const Tiles &sums, const Tiles &state) const {
+    Tiles all(sums);
+    llvm::append_range(all, state);
+    if (form.erases)
+      all.push_back(tiles.constant(tiles.shape(rows.z.front()), 0));
+    return all;
   }
 
   /// Whether many tokens came before the tile: an index, 0 or 1.
@@ -128,9 +140,8 @@ private:
   Tiles scannedAnywhere(TileBuilder &tiles, const TileSite &site, const Rows &rows, const Tiles &sums, const Tiles &state, Value factors) const {
     if (!form.mayBeLong)
       return scanned(tiles, rows, sums, state, factors);
-    Tiles carried(sums);
-    llvm::append_range(carried, state);
-    auto stateOf = [&](const Tiles &before) { return Tiles(ArrayRef(before).drop_front(sums.size())); };
+    Tiles carried = carriedOf(tiles, rows, sums, state);
+    auto stateOf = [&](const Tiles &before) { return Tiles(ArrayRef(before).slice(sums.size(), state.size())); };
     return terms::eitherWay(
         tiles, isLate(tiles, site), carried,
         [&](TileBuilder &inner, Tiles before) { return scanned(inner, rows, sums, stateOf(before), factors); },
@@ -154,10 +165,11 @@ private:
       x = tile::rescaled(tiles, x, down);
     for (size_t i = 0; !ofColumns() && i < rows.x.size(); ++i)
       scaled.x[i] = tile::rescaled(tiles, rows.x[i], up);
+    if (form.erases)
+      scaled.erase = tile::rescaled(tiles, rows.erase, up);
     size_t results = sums.size();
-    Tiles carried(sums);
-    llvm::append_range(carried, state);
-    auto stateOf = [&](const Tiles &before) { return Tiles(ArrayRef(before).drop_front(results)); };
+    Tiles carried = carriedOf(tiles, rows, sums, state);
+    auto stateOf = [&](const Tiles &before) { return Tiles(ArrayRef(before).slice(results, state.size())); };
     auto atOnce = [&](TileBuilder &inner, Tiles before) {
       if (!ofColumns())
         return scannedAnywhere(inner, site, scaled, sums, stateOf(before), all);

@@ -228,14 +228,14 @@ StreamedPtr rowTotals(int64_t width, unsigned count);
 struct ScanForm {
   enum class Decay { None, Rows, Columns }; ///< of the state
   bool reverse = false, exclusive = false, accumulates = false;
-  bool erases = false;    ///< rows of one token
+  bool erases = false;    ///< rows with r; of one block, and the decays of it
   bool mayBeLong = false; ///< the sequence may have more tokens than a state takes one by one (Scan.cpp)
   Decay decay = Decay::None;
   /// Whether a sequence of so many tokens, of which the number may be unknown, may be that long.
   static bool isLong(int64_t tokens);
 };
 /// (x, y, z, S[, sums][, r]): `tile.scan` of tiles x_i, y_i [T, p_i], z_j [T, w_j] and states S_ij, of which x or z is one tile: the result of each z_j, of
-/// all x_i, then what each state is behind the tile. Where it decays, d, D and g follow, of one tile each: exponents of what each row of y or z has decayed
+/// all x_i, then what each state is behind the tile, then what rows that erase have written. Where it decays, d, D and g follow, of one tile each: exponents of what each row of y or z has decayed
 /// by at the tile's end, or in reverse since its beginning, of what the state has over the tile, and of what it has at each row.
 TermPtr scan(ScanForm form);
 /// 1 of each key, [T, 1].

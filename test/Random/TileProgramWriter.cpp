@@ -278,7 +278,7 @@ void TileProgramWriter::scanOfAny(const TileName &tile) {
   std::string erase, eraseType;
   if (choices.once(3)) {
     TileName x = clamp(matrix(rows, features), 0.25);
-    erase = " erase " + x.name, eraseType = " erase " + x.type();
+    erase = " erase " + x.name, eraseType = " erase " + x.type() + " -> " + v.type();
   } else {
     if (choices.once(2))
       flag("exclusive");
@@ -286,10 +286,13 @@ void TileProgramWriter::scanOfAny(const TileName &tile) {
       flag("reverse");
   }
   std::string both = fresh();
-  line(both + ":2 = tile.scan " + a.name + ", " + b.name + ", " + v.name + ", " + state.name + ", " + acc.name + decay + erase + (flags.empty() ? "" : " " + flags + "}") +
+  line(both + (erase.empty() ? ":2" : ":3") + " = tile.scan " + a.name + ", " + b.name + ", " + v.name + ", " + state.name + ", " + acc.name + decay + erase + (flags.empty() ? "" : " " + flags + "}") +
        " : " + a.type() + ", " + v.type() + ", " + state.type() + decayType + eraseType);
-  // The state, and then what was read of it.
-  for (TileName result : {TileName{both + "#1", features, columns}, TileName{both + "#0", rows, columns}}) {
+  // The state, and then what was read of it and written.
+  std::vector<TileName> results{{both + "#1", features, columns}, {both + "#0", rows, columns}};
+  if (!erase.empty())
+    results.push_back({both + "#2", rows, columns});
+  for (const TileName &result : results) {
     tiles.push_back(result);
     clamp(result, 8);
   }

@@ -37,6 +37,10 @@ LogicalResult ScanOp::verify() {
       failed(expect("a state", getState(), a.getShape()[1], v.getShape()[1])) ||
       (getErase() && failed(expect("rows that erase", getErase(), a.getShape()[0], a.getShape()[1]))))
     return failure();
+  if (static_cast<bool>(getErase()) != static_cast<bool>(getWritten()))
+    return emitOpError() << "expected rows that erase together with what they write, but got " << (getErase() ? "no result for it" : "a result without them");
+  if (getWritten() && getWritten().getType() != getV().getType())
+    return emitOpError() << "expected what is written of " << getV().getType() << ", but got " << getWritten().getType();
   if (getErase() && (getExclusive() || getReverse()))
     return emitOpError() << "expected rows that erase to be read behind themselves, from the first on, but got "
                          << (getReverse() ? "`reverse`" : "`exclusive`");

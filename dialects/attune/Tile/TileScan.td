@@ -32,10 +32,12 @@ def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AttrSizedOperandSegments, AllT
 
     `erase` is x: what row t adds is what it makes of S, as the delta rule has it,
 
-        S ← diag(g_t) S        S ← S + b_t (v_t − Sᵀ x_t)ᵀ        result_t = acc_t + a_tᵀ S
+        S ← diag(g_t) S        u_t = v_t − Sᵀ x_t        S ← S + b_t u_tᵀ        result_t = acc_t + a_tᵀ S
 
-    Constraints: operands of f32 and rank 2, with rows of equal number: a, b, x [T, p], v, acc [T, w], S [p, w], g [T, p] or [T, w], or [p] or [w]; `decay_columns` only with
-    a decay; neither `exclusive` nor `reverse` with x. For CPUs: a state in the registers of a GPU's threads has no rows that go through it one after another.
+    and `written` is u.
+
+    Constraints: operands of f32 and rank 2, with rows of equal number: a, b, x [T, p], v, acc, u [T, w], S [p, w], g [T, p] or [T, w], or [p] or [w]; `decay_columns` only with
+    a decay; u as x, and neither `exclusive` nor `reverse` with x. For CPUs: a state in the registers of a GPU's threads has no rows that go through it one after another.
 
     ```mlir
     %out, %next = tile.scan %a, %b, %v, %state, %acc : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32>
@@ -49,14 +51,14 @@ def Tile_ScanOp : Op<Tile_Dialect, "scan", [Pure, AttrSizedOperandSegments, AllT
                 : tensor<16x64xf32>, tensor<16x32xf32>, tensor<64x32xf32> decay tensor<16x32xf32>
     ```
     ```mlir
-    %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
-                : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
+    %out, %next, %u = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
+                    : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32> -> tensor<1x32xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, AnyRankedTensor:$v, AnyRankedTensor:$state, AnyRankedTensor:$acc,
                        Optional<AnyRankedTensor>:$decay, Optional<AnyRankedTensor>:$erase, UnitAttr:$decay_columns, UnitAttr:$exclusive, UnitAttr:$reverse);
-  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$next);
-  let assemblyFormat = "$a `,` $b `,` $v `,` $state `,` $acc (`decay` $decay^)? (`erase` $erase^)? attr-dict `:` type($a) `,` type($v) `,` type($state) (`decay` type($decay)^)? (`erase` type($erase)^)?";
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$next, Optional<AnyRankedTensor>:$written);
+  let assemblyFormat = "$a `,` $b `,` $v `,` $state `,` $acc (`decay` $decay^)? (`erase` $erase^)? attr-dict `:` type($a) `,` type($v) `,` type($state) (`decay` type($decay)^)? (`erase` type($erase)^ `->` type($written))?";
   let hasVerifier = 1;
   let useCustomPropertiesEncoding = 1;
   let extraClassDeclaration = [{

@@ -19,15 +19,20 @@ using terms::ScanForm;
 /// Fewer rows, but for one, would load and store the state more often than they go through it.
 static constexpr int64_t leastRows = 8;
 
+/// Whether a first-level cache holds S, through which rows that erase go one by one: from the one behind it they are no faster than chunks.
+static bool isNear(const KeySums &sums) {
+  constexpr int64_t numbers = 8192;
+  return cast<RankedTensorType>(sums.features.getType()).getDimSize(3) * sums.width() <= numbers;
+}
+
 bool kernel::scansRows(const Problem &problem, const KeySums &sums, bool divides) {
   tile::ScheduleAttr schedule = problem.schedule;
   if (schedule.getTarget() != tile::TargetKind::CPU || !(needsWideProducts(problem) || schedule.getOperand().isF32()))
     return false;
   // Heads that share a state read it all before a chunk enters it.
-  if (problem.grouped || (problem.keyTile() > 1 && problem.keyTile() < leastRows))
+  if (problem.grouped || (problem.keyTile() > 1 && problem.keyTile() < leastRows && !sums.erase))
     return false;
-  // What a row writes depends on what those before it have written: alone it depends on the state alone.
-  if (sums.erase && problem.keyTile() > 1)
+  if (sums.erase && (sums.ofGradient || (problem.keyTile() > 1 && !isNear(sums))))
     return false;
   if (sums.decay && featureWidths(sums.features).size() > 1)
     return false;

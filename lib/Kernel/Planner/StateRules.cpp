@@ -92,7 +92,7 @@ KeySums::KeySums(Operation *op) {
   } else if (auto gradient = dyn_cast<attn::CausalReadoutGradientOp>(op)) {
     features = gradient.getKeyFeatures(), value = gradient.getValue(), lengths = gradient.getLengths();
     initialMatrix = gradient.getInitialState(), initialSum = gradient.getInitialSum(), initialUnit = gradient.getInitialScale();
-    decay = gradient.getDecay(), erase = gradient.getErase(), write = gradient.getWrite();
+    decay = gradient.getDecay(), erase = gradient.getErase(), write = gradient.getWrite(), ofGradient = true;
   } else {
     auto readout = cast<attn::CausalReadoutOp>(op);
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();

@@ -28,6 +28,7 @@ struct KeySums {
   mlir::Value decay; ///< [heads], [batch, heads, N] or [batch, heads, N, m]: what each key leaves of those before it; null: all
   mlir::Value weights; ///< w [batch, heads, n]; null: all are 1
   mlir::Value erase; ///< [batch, heads, N] or [batch, heads, N, m]; null: keys erase nothing
+  bool ofGradient = false; ///< whether the op is one
   mlir::Value write; ///< [batch, heads, N]: the shares that keys enter with and that are no part of `features`; null: all enter as they are
 };
 

@@ -20,8 +20,8 @@
 //
 // On a GPU a program may have some columns of v and S only (`value_tile` of the schedule): each makes w and den for itself.
 //
-// Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum. A token alone is,
-// too, and the scan erases where it does.
+// Where rows are scanned (Planner/ScanRules.h) there are no pairs: o and S of every row are made one after another, and z is a running sum. Where keys
+// erase the scan does, too.
 //
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
@@ -81,14 +81,12 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
   SmallVector<Source> operands{a, b, v, tiles.matrices(state)};
   terms::ScanForm form;
   if (sums.erase) {
-    ErasingKeys erasing(sums, draft, keys);
-    form.erases = llvm::none_of(outputs, [&](const WrittenValue &each) { return each.value == op.getWritten(); });
-    if (form.erases)
-      operands.push_back(erasing.erasedFeatures());
-    else
-      operands[2] = v = erasing.written(v, state); // which is stored
+    form.erases = true;
+    operands.push_back(ErasingKeys(sums, draft, keys).erasedFeatures());
   }
   Source scan = scanOf(form, operands, sums, draft, keys, terms::ScanForm::Decay::Rows);
+  if (form.erases)
+    v = tilesFrom(scan, 2, 1); // what is written
   Source result = tilesFrom(scan, 0, 1), running;
   if (divides) {
     running = runningSumsOf({}, b, tiles.sums(state), nullptr, sums, draft, keys);
@@ -117,7 +115,9 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   ChunkStage chunks(draft.problem);
   KeySums sums(op);
   bool divides = !op.getDenominator().use_empty() || after.sum;
-  if (scansRows(draft.problem, sums, !op.getDenominator().use_empty()))
+  // Where nothing is read a chunk needs no scan to know what it writes.
+  bool reads = !writesOnly(op, outputs) || draft.problem.keyTile() == 1;
+  if (reads && scansRows(draft.problem, sums, !op.getDenominator().use_empty()))
     return scannedRegion(draft, op, outputs, before, after, divides);
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);

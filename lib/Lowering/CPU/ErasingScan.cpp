@@ -9,15 +9,15 @@
 //   for strip of the state's columns
 //     for row t of the tile
 //       u = v_t − Σ_i x_ti g_ti S_i                                   of the strip
-//       for row i of the state, from the last one up:  S_i ← g_ti S_i + b_ti u;  result_t += a_ti S_i
+//       for row i of the state:  S_i ← g_ti S_i + b_ti u;  result_t += a_ti S_i
 //
-// A row goes through a strip twice, the second time from where the first one ended: what of S is in a first-level cache then is what it finds. Lines
-// that lie one below the other in rows of 512 bytes share 8 of the 64 sets of such a cache, which have room for 96 of them, or for 64: where S has more
-// rows, narrower strips do not help. The rows that the first time begins with are fetched while the strip before is gone through, as many as leave
-// room for those that are still read there. (128 x 128 in L2, a row: 1.60 µs at first, .40 of it for the first time through S; 1.52 in strips of two
-// lines, 1.26 with fetches; S read and written once: 1.08.)
+// One row goes through a strip twice, the second time from where the first one ended, from the last row of S up: what of S is in a first-level cache then
+// is what it finds. Lines that lie one below the other in rows of 512 bytes share 8 of the 64 sets of such a cache, which have room for 96 of them, or for
+// 64: where S has more rows, narrower strips do not help. The rows that the first time begins with are fetched while the strip before is gone through, as
+// many as leave room for those that are still read there. (128 x 128 in L2, a row: 1.60 µs at first, .40 of it for the first time through S; 1.52 in strips
+// of two lines, 1.26 with fetches; S read and written once: 1.08.) Both times fetch S of the next program, as memory must not wait for either.
 //
-// Both times fetch S of the next program, as memory must not wait for either.
+// Of several rows each goes through a strip once: what it makes of S_i the next row reads as well, for its u.
 //
 //===----------------------------------------------------------------------===//
 #include "ScanBody.h"
@@ -28,8 +28,8 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
 
-/// Sums that are under way at a time, so that none waits for the one before.
-static constexpr int64_t mostSums = 8;
+/// Sums that are under way at a time, so that none waits for the one before; of several rows so many of each of two, with what one writes, fit registers.
+static int64_t mostSums(const Isa &isa, const ScanShape &shape) { return shape.rows > 1 ? isa.lanes / 2 : 8; }
 /// Of a row of a strip, where S is more than a first-level cache holds.
 static constexpr int64_t linesOfStrip = 2;
 
@@ -48,21 +48,38 @@ private:
   bool isNear() const { return nearRows() >= shape.features; }
   /// Vectors of a row of a strip.
   int64_t wide() const {
-    int64_t most = isNear() ? mostSums : linesOfStrip * cacheLineBytes / (emit.lanes() * int64_t(sizeof(float)));
-    return std::min<int64_t>(most, llvm::divideCeil(shape.columns, emit.lanes()));
+    int64_t sums = mostSums(emit.isa, shape), ofLines = linesOfStrip * cacheLineBytes / (emit.lanes() * int64_t(sizeof(float)));
+    return std::min<int64_t>(isNear() ? sums : std::min(sums, ofLines), llvm::divideCeil(shape.columns, emit.lanes()));
   }
   /// Rows of S whose sums are under way together.
-  int64_t height(int64_t vectors) const { return std::min(std::max<int64_t>(1, mostSums / vectors), shape.features); }
+  int64_t height(int64_t vectors) const { return std::min(std::max<int64_t>(1, mostSums(emit.isa, shape) / vectors), shape.features); }
   /// Blocks of so many rows, of a whole strip and of all.
   int64_t blocksOfStrip() const { return llvm::divideCeil(shape.features, height(wide())); }
   int64_t blockCount() const { return llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide()) * blocksOfStrip(); }
 
   void strip(Value column, int64_t vectors);
-  void row(Value t, ScanShape::Operand from, Value column, int64_t vectors);
-  Vectors overRows(int64_t vectors, bool up, llvm::function_ref<void(Value feature, int64_t rows, MutableArrayRef<Value> sums)> block);
+  void rowAlone(Value column, int64_t vectors);
+  void rowTwice(Value t, ScanShape::Operand from, Value column, int64_t vectors);
+  SmallVector<Value> zeros(int64_t vectors) { return SmallVector<Value>(height(vectors) * vectors, emit.splat(0.0)); }
+  SmallVector<Value> overRows(SmallVector<Value> sums, int64_t vectors, bool up, llvm::function_ref<void(Value feature, int64_t rows, MutableArrayRef<Value> sums)> block);
   Vectors ofColumns(ScanShape::Operand of, Value t, Value column, int64_t vectors);
   std::optional<Rows> nextOf(Value column);
   void fetchRows(const Rows &next, Value before, int64_t row);
+
+  // Several rows, each of which goes through S once.
+  /// Rows of S from a column on, so many numbers apart.
+  struct Strip {
+    Value pointer, step;
+  };
+  Value placeIn(const Strip &strip, Value row, int64_t vector) {
+    return emit.offset(strip.pointer, emit.add(emit.mul(row, strip.step), vector * emit.lanes()), emit.getF32Type());
+  }
+  bool goesOnce() const { return shape.rows > 1 && shape.decay != ScanShape::Decay::Columns; }
+  void rowsOnce(Value column, int64_t vectors);
+  SmallVector<Value> rowOnce(Value t, const Strip &from, const Strip &to, Value column, int64_t vectors, ValueRange sums, bool fades);
+  Vectors added(SmallVector<Value> sums, int64_t vectors);
+  Vectors write(Value t, Value column, const Vectors &erased);
+  void storeResult(Value t, Value column, const Vectors &sums);
 
   /// Whether S decays by this at a row that finds it there.
   bool decays(ScanShape::Decay by, ScanShape::Operand from) const { return shape.decay == by && (!shape.once || from == ScanShape::State); }
@@ -70,14 +87,23 @@ private:
 };
 } // namespace
 
-/// The sums, each in `vectors` vectors, of what `block` adds for so many rows of S, from the first or from the last one on; a row adds to others than the one
-/// before it.
-ErasingScan::Vectors ErasingScan::overRows(int64_t vectors, bool up, llvm::function_ref<void(Value, int64_t, MutableArrayRef<Value>)> block) {
+/// Sums, each in `vectors` vectors, as one.
+ErasingScan::Vectors ErasingScan::added(SmallVector<Value> sums, int64_t vectors) {
+  for (int64_t count = static_cast<int64_t>(sums.size()) / vectors; count > 1; count = llvm::divideCeil(count, 2))
+    for (int64_t row = llvm::divideCeil(count, 2); row < count; ++row)
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value &sum = sums[(row - llvm::divideCeil(count, 2)) * vectors + j];
+        sum = arith::AddFOp::create(emit, sum, sums[row * vectors + j]);
+      }
+  return Vectors(ArrayRef(sums).take_front(vectors));
+}
+
+/// What `block` adds to sums, of which each of so many rows of S has one of `vectors` vectors, from the first row of S or from the last one on.
+SmallVector<Value> ErasingScan::overRows(SmallVector<Value> sums, int64_t vectors, bool up, llvm::function_ref<void(Value, int64_t, MutableArrayRef<Value>)> block) {
   int64_t height = this->height(vectors), whole = shape.features / height * height, rest = shape.features % height;
-  SmallVector<Value> sums(height * vectors, emit.splat(0.0));
   auto ofRest = [&] {
     if (rest)
-      block(emit.constant(whole), rest, MutableArrayRef(sums).take_front(rest * vectors));
+      block(emit.constant(whole), rest, sums);
   };
   if (up)
     ofRest();
@@ -88,13 +114,7 @@ ErasingScan::Vectors ErasingScan::overRows(int64_t vectors, bool up, llvm::funct
   });
   if (!up)
     ofRest();
-  for (int64_t count = height; count > 1; count = llvm::divideCeil(count, 2))
-    for (int64_t row = llvm::divideCeil(count, 2); row < count; ++row)
-      for (int64_t j = 0; j < vectors; ++j) {
-        Value &sum = sums[(row - llvm::divideCeil(count, 2)) * vectors + j];
-        sum = arith::AddFOp::create(emit, sum, sums[row * vectors + j]);
-      }
-  return Vectors(ArrayRef(sums).take_front(vectors));
+  return sums;
 }
 
 ErasingScan::Vectors ErasingScan::ofColumns(ScanShape::Operand of, Value t, Value column, int64_t vectors) {
@@ -130,12 +150,32 @@ void ErasingScan::fetchRows(const Rows &next, Value before, int64_t row) {
   }
 }
 
+/// Stores what row t writes, and gives it.
+ErasingScan::Vectors ErasingScan::write(Value t, Value column, const Vectors &erased) {
+  Vectors u = ofColumns(ScanShape::V, t, column, static_cast<int64_t>(erased.size()));
+  for (auto [j, each] : llvm::enumerate(u)) {
+    each = arith::SubFOp::create(emit, each, erased[j]);
+    if (shape.writes)
+      emit.store(each, place(ScanShape::U, t, emit.add(column, static_cast<int64_t>(j) * emit.lanes())));
+  }
+  return u;
+}
+
+void ErasingScan::storeResult(Value t, Value column, const Vectors &sums) {
+  for (int64_t j = 0; j < static_cast<int64_t>(sums.size()); ++j) {
+    Value sum = sums[j];
+    if (shape.accumulates)
+      sum = arith::AddFOp::create(emit, sum, vectorAt(ScanShape::Acc, t, column, j));
+    emit.store(sum, place(ScanShape::Result, t, emit.add(column, j * emit.lanes())));
+  }
+}
+
 /// Row t, which finds S where `from` says: the first one where it lay before, and lines are fetched while it goes through.
-void ErasingScan::row(Value t, ScanShape::Operand from, Value column, int64_t vectors) {
+void ErasingScan::rowTwice(Value t, ScanShape::Operand from, Value column, int64_t vectors) {
   bool fades = decays(ScanShape::Decay::Rows, from), isFirst = from == ScanShape::State;
   Vectors g = decays(ScanShape::Decay::Columns, from) ? ofColumns(ScanShape::G, t, column, vectors) : Vectors();
   Value before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes())), blocksOfStrip());
-  Vectors erased = overRows(vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
+  SmallVector<Value> sums = overRows(zeros(vectors), vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
     Value block = emit.add(before, arith::DivUIOp::create(emit, feature, emit.constant(height(vectors))));
     if (isFirst)
       fetchNextState(emit.mul(block, 2), 2 * blockCount());
@@ -149,11 +189,12 @@ void ErasingScan::row(Value t, ScanShape::Operand from, Value column, int64_t ve
       }
     }
   });
-  Vectors u = ofColumns(ScanShape::V, t, column, vectors);
-  for (auto [j, each] : llvm::enumerate(u))
-    each = arith::SubFOp::create(emit, each, g.empty() ? erased[j] : product(erased[j], g[j]));
+  Vectors erased = added(sums, vectors);
+  for (auto [j, factor] : llvm::enumerate(g))
+    erased[j] = product(erased[j], factor);
+  Vectors u = write(t, column, erased);
   std::optional<Rows> next = isFirst ? nextOf(column) : std::nullopt;
-  Vectors read = overRows(vectors, /*up=*/true, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
+  sums = overRows(zeros(vectors), vectors, /*up=*/true, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
     Value block = emit.add(before, arith::DivUIOp::create(emit, feature, emit.constant(height(vectors))));
     if (isFirst) {
       fetchAll(block, blockCount());
@@ -175,22 +216,73 @@ void ErasingScan::row(Value t, ScanShape::Operand from, Value column, int64_t ve
       }
     }
   });
-  for (int64_t j = 0; j < vectors; ++j) {
-    Value sum = read[j];
-    if (shape.accumulates)
-      sum = arith::AddFOp::create(emit, sum, vectorAt(ScanShape::Acc, t, column, j));
-    emit.store(sum, place(ScanShape::Result, t, emit.add(column, j * emit.lanes())));
-  }
+  storeResult(t, column, added(sums, vectors));
+}
+
+/// Row t by what S has for it, `sums`; gives what S has for the next one.
+SmallVector<Value> ErasingScan::rowOnce(Value t, const Strip &from, const Strip &to, Value column, int64_t vectors, ValueRange sums, bool fades) {
+  Vectors u = write(t, column, added(SmallVector<Value>(sums), vectors));
+  bool nextFades = shape.decay == ScanShape::Decay::Rows && !shape.once;
+  Value next = emit.min(emit.add(t, 1), emit.constant(shape.rows - 1));
+  SmallVector<Value> both = zeros(vectors);
+  auto half = static_cast<int64_t>(both.size());
+  llvm::append_range(both, zeros(vectors));
+  both = overRows(both, vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
+    for (int64_t row = 0; row < rows; ++row) {
+      Value at = emit.add(feature, row), a = numberAt(ScanShape::A, t, feature, row), b = numberAt(ScanShape::B, t, feature, row);
+      Value g = fades ? numberAt(ScanShape::G, t, feature, row) : Value(), x = numberAt(ScanShape::X, next, feature, row);
+      if (nextFades)
+        x = product(x, numberAt(ScanShape::G, next, feature, row));
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value s = emit.load(placeIn(from, at, j), emit.floats()), &read = sums[row * vectors + j], &erased = sums[half + row * vectors + j];
+        s = LLVM::FMAOp::create(emit, b, u[j], fades ? product(s, g) : s);
+        emit.store(s, placeIn(to, at, j));
+        read = LLVM::FMAOp::create(emit, a, s, read), erased = LLVM::FMAOp::create(emit, x, s, erased);
+      }
+    }
+  });
+  storeResult(t, column, added(SmallVector<Value>(ArrayRef(both).take_front(half)), vectors));
+  return SmallVector<Value>(ArrayRef(both).drop_front(half));
+}
+
+void ErasingScan::rowsOnce(Value column, int64_t vectors) {
+  Value zero = emit.constant(0), number = arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes()));
+  Strip before{place(ScanShape::State, zero, column), steps[ScanShape::State]}, behind{place(ScanShape::Next, zero, column), steps[ScanShape::Next]};
+  bool fadesFirst = shape.decay == ScanShape::Decay::Rows, fades = fadesFirst && !shape.once;
+  SmallVector<Value> sums = overRows(zeros(vectors), vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
+    for (int64_t row = 0; row < rows; ++row) {
+      Value x = numberAt(ScanShape::X, zero, feature, row);
+      if (fadesFirst)
+        x = product(x, numberAt(ScanShape::G, zero, feature, row));
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value s = emit.load(placeIn(before, emit.add(feature, row), j), emit.floats());
+        sums[row * vectors + j] = LLVM::FMAOp::create(emit, x, s, sums[row * vectors + j]);
+      }
+    }
+  });
+  int64_t strips = llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide());
+  auto fetch = [&](Value t) { fetchAll(emit.add(emit.mul(number, shape.rows), t), strips * shape.rows); };
+  fetch(zero);
+  sums = rowOnce(zero, before, behind, column, vectors, sums, fadesFirst);
+  emit.loop(emit.constant(1), emit.constant(shape.rows), 1, sums, [&](Value t, ValueRange erased) {
+    fetch(t);
+    return rowOnce(t, behind, behind, column, vectors, erased, fades);
+  });
 }
 
 void ErasingScan::strip(Value column, int64_t vectors) {
-  row(emit.constant(0), ScanShape::State, column, vectors);
+  if (goesOnce()) {
+    rowsOnce(column, vectors);
+    return;
+  }
+  rowTwice(emit.constant(0), ScanShape::State, column, vectors);
   if (shape.rows > 1)
-    emit.loop(emit.constant(1), emit.constant(shape.rows), 1, [&](Value t) { row(t, ScanShape::Next, column, vectors); });
+    emit.loop(emit.constant(1), emit.constant(shape.rows), 1, [&](Value t) { rowTwice(t, ScanShape::Next, column, vectors); });
 }
 
 void ErasingScan::run() {
-  takeNextState();
+  if (!goesOnce())
+    takeNextState();
   strips(wide(), [&](Value column, int64_t vectors) { strip(column, vectors); });
 }
 

@@ -28,12 +28,13 @@ static int64_t blockVectors(const Isa &isa, const ScanShape &shape) {
 
 std::string ScanShape::name() const {
   std::string text = "scan_" + std::to_string(rows) + "x" + std::to_string(features) + "x" + std::to_string(columns);
-  for (int64_t step : ArrayRef(steps).drop_back(erases ? 0 : 1))
+  for (int64_t step : ArrayRef(steps).drop_back(erases ? writes ? 0 : 1 : 2))
     text += "_" + (step < 0 ? "x" : std::to_string(step));
   text += accumulates ? "_add" : "";
   text += decay == Decay::Rows ? "_fades" : decay == Decay::Columns ? "_fadescolumns" : "";
   text += once ? "once" : "";
   text += erases ? "_erases" : "";
+  text += writes ? "_writes" : "";
   text += (exclusive ? "_before" : std::string()) + (reverse ? "_up" : "");
   for (const FetchShape &fetch : fetches)
     text += fetch.name();
@@ -250,12 +251,14 @@ void cpu::emitScan(KernelState &state, tile::ScanOp scan) {
   Buffer acc = accumulates ? row(scan.getAcc()) : Buffer(), decay = scan.getDecay() ? row(scan.getDecay()) : Buffer();
   Buffer erase = scan.getErase() ? row(scan.getErase()) : a;
   Buffer next = state.destination(scan.getNext(), Order::Row), result = state.destination(scan.getResult(), Order::Row);
-  std::array<Buffer, ScanShape::NumOperands> buffers{a, b, v, decay.pointer ? decay : b, before, next, accumulates ? acc : result, result, erase};
+  bool writes = scan.getWritten() && !scan.getWritten().use_empty();
+  Buffer written = writes ? state.destination(scan.getWritten(), Order::Row) : result;
+  std::array<Buffer, ScanShape::NumOperands> buffers{a, b, v, decay.pointer ? decay : b, before, next, accumulates ? acc : result, result, erase, written};
   ScanShape shape{scan.getRows(), scan.getFeatures(), scan.getColumns(), {}, accumulates,
                   !scan.getDecay()        ? ScanShape::Decay::None
                   : scan.getDecayColumns() ? ScanShape::Decay::Columns
                                            : ScanShape::Decay::Rows,
-                  scan.decaysOnce(), static_cast<bool>(scan.getErase()), scan.getExclusive(), scan.getReverse()};
+                  scan.decaysOnce(), static_cast<bool>(scan.getErase()), writes, scan.getExclusive(), scan.getReverse()};
   SmallVector<Value> arguments;
   for (Buffer buffer : buffers)
     arguments.push_back(buffer.pointer);

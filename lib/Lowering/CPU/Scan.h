@@ -26,13 +26,14 @@ namespace attune::cpu {
 struct ScanShape {
   enum class Decay { None, Rows, Columns };
   int64_t rows, features, columns;
-  /// From row to row of a, b, v, the decay, S, what S is then, the accumulator, the result and what erases; negative: not known.
-  enum Operand { A, B, V, G, State, Next, Acc, Result, X, NumOperands };
+  /// From row to row of a, b, v, the decay, S, what S is then, the accumulator, the result, what erases and what is written; negative: not known.
+  enum Operand { A, B, V, G, State, Next, Acc, Result, X, U, NumOperands };
   std::array<int64_t, NumOperands> steps;
   bool accumulates; ///< the result begins as the accumulator, else as 0
   Decay decay;
   bool once;        ///< the state decays before the first row, not at each
-  bool erases, exclusive, reverse;
+  bool erases, writes; ///< `writes`: somebody reads what rows that erase write
+  bool exclusive, reverse;
   SmallVector<FetchShape, 2> fetches = {};
 
   std::string name() const;

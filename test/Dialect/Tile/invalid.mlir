@@ -1029,7 +1029,7 @@ func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
 
 func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
   // expected-error @below {{expected rows that erase of 4x16, but got 4x8}}
-  %o:2 = tile.scan %a, %a, %v, %s, %v erase %v : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x8xf32>
+  %o:3 = tile.scan %a, %a, %v, %s, %v erase %v : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x8xf32> -> tensor<4x8xf32>
   return
 }
 
@@ -1037,7 +1037,7 @@ func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
 
 func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>, %x: tensor<16xf32>) {
   // expected-error @below {{with static sizes and rank 2, or a decay of rank 1, but got 'tensor<16xf32>'}}
-  %o:2 = tile.scan %a, %a, %v, %s, %v erase %x : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<16xf32>
+  %o:3 = tile.scan %a, %a, %v, %s, %v erase %x : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<16xf32> -> tensor<4x8xf32>
   return
 }
 
@@ -1045,7 +1045,7 @@ func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>, %x
 
 func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
   // expected-error @below {{expected rows that erase to be read behind themselves, from the first on, but got `exclusive`}}
-  %o:2 = tile.scan %a, %a, %v, %s, %v erase %a {exclusive} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x16xf32>
+  %o:3 = tile.scan %a, %a, %v, %s, %v erase %a {exclusive} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x16xf32> -> tensor<4x8xf32>
   return
 }
 
@@ -1053,7 +1053,24 @@ func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
 
 func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
   // expected-error @below {{but got `reverse`}}
-  %o:2 = tile.scan %a, %a, %v, %s, %v erase %a {reverse} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x16xf32>
+  %o:3 = tile.scan %a, %a, %v, %s, %v erase %a {reverse} : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x16xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
+  // expected-error @below {{expected what is written of 'tensor<4x8xf32>', but got 'tensor<4x16xf32>'}}
+  %o:3 = tile.scan %a, %a, %v, %s, %v erase %a : tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32> erase tensor<4x16xf32> -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x16xf32>, %v: tensor<4x8xf32>, %s: tensor<16x8xf32>) {
+  // expected-error @below {{expected rows that erase together with what they write, but got no result for it}}
+  %o:2 = "tile.scan"(%a, %a, %v, %s, %v, %a) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1>}>
+       : (tensor<4x16xf32>, tensor<4x16xf32>, tensor<4x8xf32>, tensor<16x8xf32>, tensor<4x8xf32>, tensor<4x16xf32>) -> (tensor<4x8xf32>, tensor<16x8xf32>)
   return
 }
 

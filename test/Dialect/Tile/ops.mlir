@@ -274,11 +274,11 @@ func.func @scan_up(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>, %v: tensor<16x3
 // CHECK-LABEL: func.func @scan_erases
 func.func @scan_erases(%a: tensor<1x64xf32>, %b: tensor<1x64xf32>, %x: tensor<1x64xf32>, %v: tensor<1x32xf32>, %state: tensor<64x32xf32>, %acc: tensor<1x32xf32>,
                        %g: tensor<1x64xf32>) {
-  // CHECK: tile.scan {{.*}} decay %{{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
-  %out, %next = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
-              : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32>
-  // CHECK: tile.scan {{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32>
-  %alone, %last = tile.scan %a, %b, %v, %next, %out erase %x : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32>
+  // CHECK: tile.scan {{.*}} decay %{{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32> -> tensor<1x32xf32>
+  %out, %next, %u = tile.scan %a, %b, %v, %state, %acc decay %g erase %x
+                  : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> decay tensor<1x64xf32> erase tensor<1x64xf32> -> tensor<1x32xf32>
+  // CHECK: tile.scan {{.*}} erase %{{.*}} : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32> -> tensor<1x32xf32>
+  %alone, %last, %added = tile.scan %a, %b, %u, %next, %out erase %x : tensor<1x64xf32>, tensor<1x32xf32>, tensor<64x32xf32> erase tensor<1x64xf32> -> tensor<1x32xf32>
   return
 }
 
