@@ -236,14 +236,14 @@ struct ReadersInUnit : Term {
   }
 };
 
-/// What the operands are, all tiles of all of them, is carried to the next step. Of a scan that decays nobody knows the span of some steps: where a sequence
+/// What the operands are, all tiles of all of them, is carried to the next step. Of a scan that decays or erases nobody knows the span of some steps: where a sequence
 /// is split, it is that of the weights' form (Regions/ChunkedRegion.cpp).
 struct CarriedOn : StreamedTerm {
-  CarriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) : shapes(std::move(shapes)), decays(decays) {}
+  CarriedOn(SmallVector<SmallVector<int64_t>> shapes, bool fades) : shapes(std::move(shapes)), fades(fades) {}
 
   StringRef name() const override { return "carried_on"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override {
-    if (decays)
+    if (fades)
       return tile::SequentialAttr::get(context);
     return tile::SumAttr::get(context);
   }
@@ -256,7 +256,7 @@ struct CarriedOn : StreamedTerm {
   }
 
   SmallVector<SmallVector<int64_t>> shapes;
-  bool decays;
+  bool fades;
 };
 } // namespace
 
@@ -266,6 +266,6 @@ terms::TermPtr terms::asRow() { return std::make_unique<AsTile>(/*isRow=*/true);
 terms::TermPtr terms::asColumn() { return std::make_unique<AsTile>(/*isRow=*/false); }
 terms::TermPtr terms::ofRow() { return std::make_unique<OfRow>(); }
 terms::TermPtr terms::readersInUnit() { return std::make_unique<ReadersInUnit>(); }
-terms::StreamedPtr terms::carriedOn(SmallVector<SmallVector<int64_t>> shapes, bool decays) {
-  return std::make_unique<CarriedOn>(std::move(shapes), decays);
+terms::StreamedPtr terms::carriedOn(SmallVector<SmallVector<int64_t>> shapes, bool fades) {
+  return std::make_unique<CarriedOn>(std::move(shapes), fades);
 }

@@ -248,8 +248,8 @@ TermPtr ofRow();
 TermPtr readersInUnit();
 /// (c, x, …): tiles x in units 2^c.
 TermPtr inUnits();
-/// (x, …): a state of tiles of these shapes that is all of them behind each step; it `decays`, or is a sum.
-StreamedPtr carriedOn(llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool decays);
+/// (x, …): a state of tiles of these shapes that is all of them behind each step; it `fades` (decays, or keys erase from it), or is a sum.
+StreamedPtr carriedOn(llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool fades);
 
 // Of EVA's summaries (EvaGradients.cpp).
 

@@ -7,7 +7,9 @@
 // CHECK-NOT:     unit_inverse
 // CHECK:         = scan({{.*}}) {erases, rows decay}
 // CHECK:         carry carried_on(
+// What erases is no sum: pieces of the loop do not add up.
 // TILES-LABEL: tile.kernel @near_chunked
+// TILES:         tile.loop #tile.sequential %{{.*}} carries
 // TILES:         tile.scan {{.*}} decay %{{.*}} erase %{{.*}} : tensor<16x64xf32>, tensor<16x64xf32>, tensor<64x64xf32> decay tensor<64xf32> erase tensor<16x64xf32> -> tensor<16x64xf32>
 // TILES:         %{{.*}}, %{{.*}}, %[[U:.*]] = tile.scan {{.*}} decay tensor<64xf32> erase
 // TILES:         tile.dot %{{.*}}, %[[U]], {{.*}} : tensor<16x64xf32>, tensor<16x64xf32> -> tensor<64x64xf32>

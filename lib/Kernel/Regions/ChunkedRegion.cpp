@@ -102,7 +102,7 @@ static KernelRegion scannedRegion(RegionDraft &draft, attn::CausalReadoutOp op, 
       shapes.push_back({width});
   }
   Source next = tiles.join(tilesFrom(scan, 1, blocks), running ? tilesFrom(running, blocks, blocks) : nullptr);
-  StepForm step{terms::carriedOn(shapes, static_cast<bool>(sums.decay)), {next}};
+  StepForm step{terms::carriedOn(shapes, /*fades=*/sums.decay || sums.erase), {next}};
   storeOutputs(step, draft, op, outputs, v, chunks);
   KernelRegion region = chunks.region(stream(stage, std::move(step)));
   if (after.matrix)
