@@ -58,7 +58,6 @@ private:
   int64_t blockCount() const { return llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide()) * blocksOfStrip(); }
 
   void strip(Value column, int64_t vectors);
-  void rowAlone(Value column, int64_t vectors);
   void rowTwice(Value t, ScanShape::Operand from, Value column, int64_t vectors);
   SmallVector<Value> zeros(int64_t vectors) { return SmallVector<Value>(height(vectors) * vectors, emit.splat(0.0)); }
   SmallVector<Value> overRows(SmallVector<Value> sums, int64_t vectors, bool up, llvm::function_ref<void(Value feature, int64_t rows, MutableArrayRef<Value> sums)> block);
@@ -66,17 +65,10 @@ private:
   std::optional<Rows> nextOf(Value column);
   void fetchRows(const Rows &next, Value before, int64_t row);
 
-  // Several rows, each of which goes through S once.
-  /// Rows of S from a column on, so many numbers apart.
-  struct Strip {
-    Value pointer, step;
-  };
-  Value placeIn(const Strip &strip, Value row, int64_t vector) {
-    return emit.offset(strip.pointer, emit.add(emit.mul(row, strip.step), vector * emit.lanes()), emit.getF32Type());
-  }
+  /// Whether each row goes through S once.
   bool goesOnce() const { return shape.rows > 1 && shape.decay != ScanShape::Decay::Columns; }
   void rowsOnce(Value column, int64_t vectors);
-  SmallVector<Value> rowOnce(Value t, const Strip &from, const Strip &to, Value column, int64_t vectors, ValueRange sums, bool fades);
+  SmallVector<Value> rowOnce(Value t, ScanShape::Operand from, Value column, int64_t vectors, ValueRange sums);
   Vectors added(SmallVector<Value> sums, int64_t vectors);
   Vectors write(Value t, Value column, const Vectors &erased);
   void storeResult(Value t, Value column, const Vectors &sums);
@@ -219,10 +211,10 @@ void ErasingScan::rowTwice(Value t, ScanShape::Operand from, Value column, int64
   storeResult(t, column, added(sums, vectors));
 }
 
-/// Row t by what S has for it, `sums`; gives what S has for the next one.
-SmallVector<Value> ErasingScan::rowOnce(Value t, const Strip &from, const Strip &to, Value column, int64_t vectors, ValueRange sums, bool fades) {
+/// Row t, which finds S where `from` says, by what that has for it, `sums`; gives what S has for the next one.
+SmallVector<Value> ErasingScan::rowOnce(Value t, ScanShape::Operand from, Value column, int64_t vectors, ValueRange sums) {
   Vectors u = write(t, column, added(SmallVector<Value>(sums), vectors));
-  bool nextFades = shape.decay == ScanShape::Decay::Rows && !shape.once;
+  bool fades = decays(ScanShape::Decay::Rows, from), nextFades = decays(ScanShape::Decay::Rows, ScanShape::Next);
   Value next = emit.min(emit.add(t, 1), emit.constant(shape.rows - 1));
   SmallVector<Value> both = zeros(vectors);
   auto half = static_cast<int64_t>(both.size());
@@ -234,9 +226,9 @@ SmallVector<Value> ErasingScan::rowOnce(Value t, const Strip &from, const Strip 
       if (nextFades)
         x = product(x, numberAt(ScanShape::G, next, feature, row));
       for (int64_t j = 0; j < vectors; ++j) {
-        Value s = emit.load(placeIn(from, at, j), emit.floats()), &read = sums[row * vectors + j], &erased = sums[half + row * vectors + j];
+        Value s = vectorAt(from, at, column, j), &read = sums[row * vectors + j], &erased = sums[half + row * vectors + j];
         s = LLVM::FMAOp::create(emit, b, u[j], fades ? product(s, g) : s);
-        emit.store(s, placeIn(to, at, j));
+        emit.store(s, place(ScanShape::Next, at, emit.add(column, j * emit.lanes())));
         read = LLVM::FMAOp::create(emit, a, s, read), erased = LLVM::FMAOp::create(emit, x, s, erased);
       }
     }
@@ -247,15 +239,13 @@ SmallVector<Value> ErasingScan::rowOnce(Value t, const Strip &from, const Strip 
 
 void ErasingScan::rowsOnce(Value column, int64_t vectors) {
   Value zero = emit.constant(0), number = arith::DivUIOp::create(emit, column, emit.constant(wide() * emit.lanes()));
-  Strip before{place(ScanShape::State, zero, column), steps[ScanShape::State]}, behind{place(ScanShape::Next, zero, column), steps[ScanShape::Next]};
-  bool fadesFirst = shape.decay == ScanShape::Decay::Rows, fades = fadesFirst && !shape.once;
   SmallVector<Value> sums = overRows(zeros(vectors), vectors, /*up=*/false, [&](Value feature, int64_t rows, MutableArrayRef<Value> sums) {
     for (int64_t row = 0; row < rows; ++row) {
       Value x = numberAt(ScanShape::X, zero, feature, row);
-      if (fadesFirst)
+      if (decays(ScanShape::Decay::Rows, ScanShape::State))
         x = product(x, numberAt(ScanShape::G, zero, feature, row));
       for (int64_t j = 0; j < vectors; ++j) {
-        Value s = emit.load(placeIn(before, emit.add(feature, row), j), emit.floats());
+        Value s = vectorAt(ScanShape::State, emit.add(feature, row), column, j);
         sums[row * vectors + j] = LLVM::FMAOp::create(emit, x, s, sums[row * vectors + j]);
       }
     }
@@ -263,10 +253,10 @@ void ErasingScan::rowsOnce(Value column, int64_t vectors) {
   int64_t strips = llvm::divideCeil(llvm::divideCeil(shape.columns, emit.lanes()), wide());
   auto fetch = [&](Value t) { fetchAll(emit.add(emit.mul(number, shape.rows), t), strips * shape.rows); };
   fetch(zero);
-  sums = rowOnce(zero, before, behind, column, vectors, sums, fadesFirst);
+  sums = rowOnce(zero, ScanShape::State, column, vectors, sums);
   emit.loop(emit.constant(1), emit.constant(shape.rows), 1, sums, [&](Value t, ValueRange erased) {
     fetch(t);
-    return rowOnce(t, behind, behind, column, vectors, erased, fades);
+    return rowOnce(t, ScanShape::Next, column, vectors, erased);
   });
 }
 
